@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from dpaudit.accounting.model.composition import Composition, DeltaAt, EpsilonAt, merge_parts
+from dpaudit.accounting.model.composition import Composition, DeltaAt, EpsilonAt, Question, merge_parts
 from dpaudit.accounting.model.law import Law
 from dpaudit.claims import Adjacency, Guarantee
 from dpaudit.errors import InvalidArgument
@@ -46,15 +47,23 @@ class PrivacyLoss:
         """The neighbouring relation that all parts are about."""
         return self.composition.adjacency
 
-    def delta(self, *, epsilon: Exact) -> Enclosure:
+    @property
+    def directions(self) -> tuple[str, str]:
+        """The names of the two directions: of a record that is removed or added, else of the pair as it stands and reversed."""
+        return ("remove", "add") if self.adjacency.kind == "add_remove" else ("forward", "backward")
+
+    def delta(self, *, epsilon: Exact, direction: str | None = None) -> Enclosure:
         """Compute the smallest delta for which everything released is (epsilon, delta)-DP.
 
         Args:
           epsilon: privacy parameter in nats, exact, at least 0.
+          direction: one of `directions`, such as "remove" for the loss of the dataset with the record against that without it; the
+            worse of both unless given.
         Returns:
           Enclosure, dimensionless; `upper` is a valid claim, the worst neighbours lose at least `lower`.
         Raises:
-          InvalidArgument: `epsilon` is not a finite number (DPA101, DPA102) or negative (DPA103).
+          InvalidArgument: `epsilon` is not a finite number (DPA101, DPA102) or negative (DPA103), or there is no such direction
+            (DPA104).
           Unsupported: no certified method covers this composition (DPA202).
         Source: Balle, Barthe, Gaboardi 2018 (privacy profiles); docs/prices.md.
         Example:
@@ -62,19 +71,19 @@ class PrivacyLoss:
           >>> print(gaussian(sigma=1).delta(epsilon=1))
           [0.126936, 0.126937]
         """
-        from dpaudit.accounting.engines.evaluate import evaluate
+        return self._answer(DeltaAt(non_negative(epsilon, "epsilon")), direction)
 
-        return evaluate(self.composition, DeltaAt(non_negative(epsilon, "epsilon")))
-
-    def epsilon(self, *, delta: Exact) -> Enclosure:
+    def epsilon(self, *, delta: Exact, direction: str | None = None) -> Enclosure:
         """Compute the smallest epsilon for which everything released is (epsilon, delta)-DP.
 
         Args:
           delta: failure probability, exact, in [0, 1), dimensionless; 0 asks for pure epsilon.
+          direction: one of `directions`; the worse of both unless given.
         Returns:
           Enclosure in nats; `upper` is a valid claim and infinite only where no finite epsilon is, nothing below `lower` is valid.
         Raises:
-          InvalidArgument: `delta` is not a finite number (DPA101, DPA102) or outside [0, 1) (DPA103).
+          InvalidArgument: `delta` is not a finite number (DPA101, DPA102) or outside [0, 1) (DPA103), or there is no such direction
+            (DPA104).
           Unsupported: no certified method covers this composition (DPA202).
         Source: Sommer, Meiser, Mohammadi 2019, Lemma 5; docs/prices.md.
         Example:
@@ -82,20 +91,112 @@ class PrivacyLoss:
           >>> print((10 * laplace(scale=2)).epsilon(delta=0))
           5
         """
-        from dpaudit.accounting.engines.evaluate import evaluate
+        return self._answer(EpsilonAt(in_range(delta, "delta", lower=0, upper=1, upper_open=True)), direction)
 
-        return evaluate(self.composition, EpsilonAt(in_range(delta, "delta", lower=0, upper=1, upper_open=True)))
+    def _answer(self, question: Question, direction: str | None) -> Enclosure:
+        """The answer for one direction, or for the worse of both."""
+        from dpaudit.accounting.engines.evaluate import evaluate, evaluate_one
 
-    def tradeoff(self, *, alpha: Exact) -> Enclosure:
+        if direction is None:
+            return evaluate(self.composition, question)
+        return evaluate_one(self._towards(direction), question)
+
+    def _towards(self, direction: str) -> Composition:
+        """The laws of a direction; DPA104 where there is none of that name."""
+        if direction not in self.directions:
+            names = " or ".join(f'"{name}"' for name in self.directions)
+            raise InvalidArgument("DPA104", f"direction must be {names} under {self.adjacency}, got {direction!r}.")
+        return self.composition if direction == self.directions[0] else self.composition.reversed()
+
+    def curve(self, epsilons: Iterable[Exact], *, direction: str | None = None) -> tuple[Enclosure, ...]:
+        """Compute delta at many epsilons; what one question finds out serves the next.
+
+        Args:
+          epsilons: privacy parameters in nats, exact, at least 0.
+          direction: one of `directions`; the worse of both unless given.
+        Returns:
+          One enclosure for each epsilon, the same as `delta` gives.
+        Raises:
+          InvalidArgument: as in `delta`.
+          Unsupported: as in `delta`.
+        Source: docs/prices.md.
+        Example:
+          >>> from dpaudit.accounting import gaussian
+          >>> [str(delta) for delta in gaussian(sigma=1).curve([0, 1])]
+          ['[0.382924, 0.382925]', '[0.126936, 0.126937]']
+        """
+        return tuple(self.delta(epsilon=epsilon, direction=direction) for epsilon in epsilons)
+
+    def epsilons(self, deltas: Iterable[Exact], *, direction: str | None = None) -> tuple[Enclosure, ...]:
+        """Compute epsilon at many deltas.
+
+        Args:
+          deltas: failure probabilities, exact, in [0, 1).
+          direction: one of `directions`; the worse of both unless given.
+        Returns:
+          One enclosure for each delta, the same as `epsilon` gives.
+        Raises:
+          InvalidArgument: as in `epsilon`.
+          Unsupported: as in `epsilon`.
+        Source: docs/prices.md.
+        Example:
+          >>> from dpaudit.accounting import laplace
+          >>> [str(epsilon) for epsilon in laplace(scale=2).epsilons([0, "1/10"])]
+          ['1/2', '[0.289278, 0.289279]']
+        """
+        return tuple(self.epsilon(delta=delta, direction=direction) for delta in deltas)
+
+    def advantage(self, *, direction: str | None = None) -> Enclosure:
+        """Compute the largest advantage of a test of two neighbours: its power less its level, the total variation distance.
+
+        Args:
+          direction: as in `delta`; both directions have the same distance, up to what is known of them.
+        Returns:
+          Enclosure in [0, 1]: delta at epsilon 0.
+        Raises:
+          InvalidArgument: there is no such direction (DPA104).
+          Unsupported: as in `delta`.
+        Source: Kairouz, Oh, Viswanath 2015, section 2; docs/prices.md.
+        Example:
+          >>> from dpaudit.accounting import gaussian
+          >>> print(gaussian(sigma=1).advantage())
+          [0.382924, 0.382925]
+        """
+        return self.delta(epsilon=0, direction=direction)
+
+    def success(self, *, prior: Exact = "1/2") -> Enclosure:
+        """Compute how often the best guess at which of two neighbours was used is right, when one of them has a known probability.
+
+        Args:
+          prior: probability of either one of the two datasets, exact, strictly between 0 and 1.
+        Returns:
+          Enclosure; no guess, on any two neighbours, is right with a larger probability than `upper`.
+        Raises:
+          InvalidArgument: `prior` is not a finite number (DPA101, DPA102) or not between 0 and 1 (DPA103).
+          Unsupported: as in `delta`.
+        Source: docs/prices.md, what an attacker can do.
+        Example:
+          >>> from dpaudit.accounting import gaussian
+          >>> print(gaussian(sigma=1).success(), gaussian(sigma=1).success(prior="1/100").upper < 0.9901)
+          [0.691462, 0.691463] True
+        """
+        from dpaudit.accounting.engines.tradeoffs import success_at
+
+        return success_at(self.composition, in_range(prior, "prior", lower=0, upper=1, lower_open=True, upper_open=True))
+
+    def tradeoff(self, *, alpha: Exact, direction: str | None = None, of: str = "tests") -> Enclosure:
         """Compute the trade-off function: the least type II error of any test of two neighbours at type I error `alpha`.
 
         Args:
           alpha: type I error, exact, in [0, 1], dimensionless.
+          direction: one of `directions`, whose second dataset is the null hypothesis; the smaller error of both unless given.
+          of: "tests", or "profile" for the convex function that belongs to the worse of the two privacy profiles: the best that a
+            curve of epsilons and deltas says, never above that of the tests.
         Returns:
-          Enclosure; no test of any two neighbours errs less than `lower`, and the function that belongs to the privacy profile,
-          the worse of the two null hypotheses, does not exceed `upper`.
+          Enclosure; no test of any two neighbours errs less than `lower`, and some test errs at most `upper`.
         Raises:
-          InvalidArgument: `alpha` is not a finite number (DPA101, DPA102) or outside [0, 1] (DPA103).
+          InvalidArgument: `alpha` is not a finite number (DPA101, DPA102) or outside [0, 1] (DPA103), there is no such direction
+            (DPA104), `of` is something else (DPA103), or a direction is asked of the profile (DPA106).
           Unsupported: no certified method covers this composition (DPA202).
         Source: Dong, Roth, Su 2022, Proposition 2.12.
         Example:
@@ -103,30 +204,40 @@ class PrivacyLoss:
           >>> print(gdp(1).tradeoff(alpha="1/20"))
           [0.740488, 0.740489]
         """
-        from dpaudit.accounting.engines.tradeoffs import tradeoff_at
+        from dpaudit.accounting.engines.tradeoffs import tradeoff_at, tradeoff_of_direction, tradeoff_of_profile
 
-        return tradeoff_at(self.composition, in_range(alpha, "alpha", lower=0, upper=1))
+        place = in_range(alpha, "alpha", lower=0, upper=1)
+        if of not in {"tests", "profile"}:
+            raise InvalidArgument("DPA103", f'of must be "tests" or "profile", got {of!r}.')
+        if direction is not None:
+            if of == "profile":
+                raise InvalidArgument("DPA106", "the profile is that of the worse direction. Leave direction out, or of.")
+            return tradeoff_of_direction(self._towards(direction), place)
+        return (tradeoff_at if of == "tests" else tradeoff_of_profile)(self.composition, place)
 
-    def renyi(self, *, order: Exact) -> Enclosure:
+    def renyi(self, *, order: Exact, direction: str | None = None) -> Enclosure:
         """Compute the Renyi divergence of everything released, the worse of the two directions.
 
         Args:
           order: above 1, exact, dimensionless.
+          direction: one of `directions`; the worse of both unless given.
         Returns:
           Enclosure in nats; `upper` is infinite where nothing finite is known, `lower` is 0 where only a bound is known.
         Raises:
-          InvalidArgument: `order` is not a finite number (DPA101, DPA102) or not above 1 (DPA103).
+          InvalidArgument: `order` is not a finite number (DPA101, DPA102) or not above 1 (DPA103), or there is no such direction
+            (DPA104).
         Source: Mironov 2017, Definition 4 and Proposition 1.
         Example:
           >>> from dpaudit.accounting import gaussian
           >>> print((10 * gaussian(sigma=2)).renyi(order=8))
           10
         """
-        from dpaudit.accounting.engines.conversions import renyi_divergence
+        from dpaudit.accounting.engines.conversions import divergence, renyi_divergence
 
         # Beyond 2^64 the divergence of a pure loss is its epsilon up to 1e-16, which epsilon(delta=0) gives exactly, and working
         # precision runs out: at an order of 2^200 a listed pair would answer [0, infinity].
-        return renyi_divergence(self.composition, in_range(order, "order", lower=1, upper=2**64, lower_open=True))
+        place = in_range(order, "order", lower=1, upper=2**64, lower_open=True)
+        return renyi_divergence(self.composition, place) if direction is None else divergence(self._towards(direction), place)
 
     def zcdp(self) -> Enclosure:
         """Compute the smallest rho for which everything released is rho-zero-concentrated differentially private.
@@ -295,6 +406,14 @@ class PrivacyLoss:
         return PrivacyLoss(self.composition * times)
 
     __rmul__ = __mul__
+
+    def __add__(self, other: PrivacyLoss) -> PrivacyLoss:
+        """The loss of both together, as `compose` gives it."""
+        return compose(self, other) if isinstance(other, PrivacyLoss) else NotImplemented
+
+    def __radd__(self, other: int) -> PrivacyLoss:
+        """The loss itself after 0, with which `sum` begins."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __str__(self) -> str:
         return f"{self.describe()} under {self.adjacency}"

@@ -85,10 +85,13 @@ def test_the_tradeoff_of_laplace_noise_is_that_of_thresholds(alpha, scale):
 
 
 def test_the_tradeoff_of_two_different_laws_is_the_worse_convex_hull():
-    # Two outputs: tests either way round, and mixtures of them; the symmetric hull of (0,1), (1/4, 1/2), (1/2, 1/4), (1, 0).
+    # Two outputs: the hull of (0, 1), (1/4, 1/2), (1, 0) and its mirror image; a profile knows their common hull only.
     loss = explicit_pair(["1/2", "1/2"], ["1/4", "3/4"])
-    assert holds(loss.tradeoff(alpha="1/4"), mpmath.mpf(1) / 2, Fraction(1, 10**5))
-    assert holds(loss.tradeoff(alpha="3/8"), mpmath.mpf(3) / 8, Fraction(1, 10**5))
+    assert holds(loss.tradeoff(alpha="1/4", of="profile"), mpmath.mpf(1) / 2, Fraction(1, 10**5))
+    assert holds(loss.tradeoff(alpha="3/8", of="profile"), mpmath.mpf(3) / 8, Fraction(1, 10**5))
+    assert holds(loss.tradeoff(alpha="3/8"), mpmath.mpf(5) / 12, Fraction(1, 10**5))
+    assert holds(loss.tradeoff(alpha="3/8", direction="remove"), mpmath.mpf(5) / 12, Fraction(1, 10**5))
+    assert holds(loss.tradeoff(alpha="3/8", direction="add"), mpmath.mpf(7) / 16, Fraction(1, 10**5))
 
 
 def test_the_ends_of_a_tradeoff_are_exact():

@@ -14,6 +14,9 @@ from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Enclosure, Exact, in_range, instance_of, positive, shown
 
 MOST_TRIALS: Final = 200
+MOST_GUESSES: Final = 40  # Parameters that are tried in floats before anything is certified
+GUESSED: Final = 1e-9  # Relative accuracy of the guess
+CORRECTIONS: Final = 4  # Pairs of certificates after which the search is one by certified ends alone
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,11 @@ def calibrate(
     instance_of(increasing, bool, "increasing")
     apart = in_range(precision, "precision", lower="1e-12", upper="1/2")
     good, bad = (near, far) if increasing else (far, near)
+    guess = _guess(budget, make, good, bad)
+    if guess is not None:
+        found = _certified(budget, make, guess, apart, increasing=increasing)
+        if found is not None and near <= found.parameter <= far:
+            return found
     if not budget.is_met(make, good):
         if budget.is_met(make, bad):
             remedy = "falls, so leave increasing out" if increasing else "grows, so pass increasing=True"
@@ -92,9 +100,74 @@ def calibrate(
     if budget.is_met(make, bad):
         raise Unsupported("DPA202", f"the budget is met all over the range, even at {shown(bad)}. Widen the range.")
     good, bad = _close_in(budget, make, good, bad, apart / 4)
+    return _pair(budget, make, good, apart, increasing=increasing)
+
+
+def _pair(
+    budget: _Budget, make: Callable[[Fraction], PrivacyLoss], good: Fraction, apart: Fraction, *, increasing: bool
+) -> Calibration:
+    """A parameter, the one beyond it, and what both reach."""
     beyond = good * (1 + apart) if increasing else good * (1 - apart)
     reached, missed = budget.number(make, good), budget.number(make, beyond)
     return Calibration(good, beyond, reached, missed, tight=missed.lower > budget.limit)
+
+
+def _certified(
+    budget: _Budget, make: Callable[[Fraction], PrivacyLoss], guess: Fraction, apart: Fraction, *, increasing: bool
+) -> Calibration | None:
+    """The answer next to a guess, moved as far as its own numbers say it is off; None where it is not certain on both sides."""
+    good = _rounded(guess * (1 - apart / 8 if increasing else 1 + apart / 8), apart)
+    for _ in range(CORRECTIONS):
+        found = _pair(budget, make, good, apart, increasing=increasing)
+        if found.reached.upper <= budget.limit and found.tight:
+            return found
+        above, below = _log(found.reached.upper, budget.limit), _log(found.missed.lower, budget.limit)
+        if not (math.isfinite(above) and math.isfinite(below)) or below <= above:
+            return None
+        moved = above / (below - above) + 1 / 8  # in units of `apart`: delta is a power of the parameter over so short a way
+        good = _rounded(good * (1 - Fraction(moved) * apart if increasing else 1 + Fraction(moved) * apart), apart)
+        if good <= 0:
+            return None
+    return None
+
+
+def _guess(budget: _Budget, make: Callable[[Fraction], PrivacyLoss], good: Fraction, bad: Fraction) -> Fraction | None:
+    """Where floats say that the budget is just met, strictly between the two; None where they say nothing."""
+    from dpaudit.accounting.engines.estimates import estimated_log_delta
+
+    if not budget.delta:
+        return None
+    target = log_of(budget.delta)
+
+    def excess(logarithm: float) -> float:
+        """log(delta/target) at a parameter, infinite where floats do not hold it."""
+        loss = budget.loss(make, Fraction(math.exp(logarithm)))
+        found = estimated_log_delta(loss.composition, budget.epsilon)
+        return math.inf if found is None else found - target
+
+    low, high = math.log(good), math.log(bad)
+    at_low, at_high = excess(low), excess(high)
+    if not at_low <= 0 < at_high:
+        return None
+    for trial in range(MOST_GUESSES):
+        if abs(high - low) <= GUESSED:
+            break
+        share = _share(at_low, at_high) if trial % 3 else 0.5
+        middle = low + min(max(share, 1e-3), 1 - 1e-3) * (high - low)
+        found = excess(middle)
+        if found <= 0:
+            low, at_low = middle, found
+            if abs(found) <= GUESSED:
+                break
+        else:
+            high, at_high = middle, found
+    return Fraction(math.exp(low)) if math.isfinite(at_high) else None
+
+
+def _rounded(value: Fraction, apart: Fraction) -> Fraction:
+    """A parameter with few digits, moved by much less than `apart`."""
+    unit = Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length() - 12 - math.ceil(-math.log2(apart)))
+    return round(value / unit) * unit
 
 
 @dataclass(frozen=True)
@@ -109,11 +182,16 @@ class _Budget:
         """The largest allowed value of `number`."""
         return self.delta or self.epsilon
 
-    def number(self, make: Callable[[Fraction], PrivacyLoss], parameter: Fraction) -> Enclosure:
-        """The certified number at a parameter."""
+    def loss(self, make: Callable[[Fraction], PrivacyLoss], parameter: Fraction) -> PrivacyLoss:
+        """The loss at a parameter; DPA105 for anything else."""
         loss = make(parameter)
         if not isinstance(loss, PrivacyLoss):
             raise InvalidArgument("DPA105", f"make must give a loss of dpaudit.accounting, got a {type(loss).__name__}.")
+        return loss
+
+    def number(self, make: Callable[[Fraction], PrivacyLoss], parameter: Fraction) -> Enclosure:
+        """The certified number at a parameter."""
+        loss = self.loss(make, parameter)
         return loss.delta(epsilon=self.epsilon) if self.delta else loss.epsilon(delta=0)
 
     def is_met(self, make: Callable[[Fraction], PrivacyLoss], parameter: Fraction) -> bool:

@@ -12,6 +12,7 @@ from typing import Final, Protocol
 import numpy as np
 from flint import acb, acb_mat, arb
 
+from dpaudit.accounting.engines.float_sums import float_sums
 from dpaudit.accounting.laws.distributions import DoubleExponential, Normal, Thinned, WorstOfRange
 from dpaudit.accounting.laws.mixed_distribution import MixedLosses
 from dpaudit.accounting.laws.mixed_quadrature import Quadrature, quadrature
@@ -21,6 +22,9 @@ from dpaudit.exact import ball
 MOST_POINTS: Final = 1 << 12  # Laws with more points, and quadratures with more nodes, are left to the lattice
 # Nats by which the errors of a quadrature are to be smaller than what it computes, for a law that is used once.
 ACCURACY: Final = 56
+ROUGH: Final = 0.05  # Nats by which a rough bound is lowered
+SKIPPED: Final = 4  # Such a bound is computed on one node in so many
+ACCURACY_OF_FLOATS: Final = 30  # The same where values are computed in floats
 WIDEST_STRIP: Final = 8.0  # Half the width of the strip, in standard deviations, where no branch point is nearer
 SHIFTS: Final = np.geomspace(1e-7, 1.0, 48)  # Shifts of the line of integration that are tried, relative to the widest
 
@@ -41,15 +45,20 @@ class Moments(Protocol):
     def beyond(self, theta: Fraction, place: Fraction) -> arb:
         """A ball at or above |M(theta + i t)| for every t >= place."""
 
+    def rough_beyond(self, theta: Fraction, place: Fraction) -> float:
+        """Logarithm of about as much or less, in floats: where it is too much, the bound need not be computed."""
 
-def moments_of(law: Distribution, count: int, *, greatest: Fraction, place: Fraction, tail: int) -> tuple[Moments, arb] | None:
+
+def moments_of(
+    law: Distribution, count: int, *, greatest: Fraction, place: Fraction, tail: int, floats: bool = False
+) -> tuple[Moments, arb] | None:
     """Moments for real parts up to `greatest` and imaginary parts up to `place`, and the mass of the infinite loss; else None."""
     # They are good enough for `count` uses of the law.
     match law:
         case Normal():
             return NormalMoments(law.mu_squared), arb(0)
         case Thinned(base=Normal()):
-            sampled = sampled_normal(law, count, greatest=greatest, place=place)
+            sampled = sampled_normal(law, count, greatest=greatest, place=place, floats=floats)
             return None if sampled is None else (sampled, arb(0))
         case MixedLosses():
             rule = quadrature(law.law, count, greatest=greatest, place=place)
@@ -94,6 +103,9 @@ class NormalMoments:
         """The size of the closed form, which falls with t."""
         return ball((theta * (1 + theta) - place * place) * self.mu_squared / 2).exp()
 
+    def rough_beyond(self, theta: Fraction, place: Fraction) -> float:
+        return float((theta * (1 + theta) - place * place) * self.mu_squared / 2)
+
 
 @dataclass(frozen=True)
 class Elementary:
@@ -134,6 +146,9 @@ class Elementary:
             bound = bound.min(turned.max(weight + variation / (arb.pi() / self.end - ball(place))))
         return bound.min(whole)
 
+    def rough_beyond(self, theta: Fraction, place: Fraction) -> float:  # noqa: ARG002 - the bound itself is cheap
+        return -math.inf
+
     def _weight(self, order: Fraction) -> arb:
         """Moment of the points alone."""
         return sum(_tilt_masses(self.points, order), arb(0))
@@ -152,10 +167,12 @@ class SampledNormal:
     first: int
     last: int
     strip: Fraction
+    # True where a line of many laws is computed in floats, less accurately.
+    floats: bool = False
 
     @property
     def size(self) -> int:
-        return self.last - self.first + 50
+        return (self.last - self.first) // 32 + 50 if self.floats else self.last - self.first + 50
 
     @cached_property
     def _mu(self) -> arb:
@@ -185,7 +202,10 @@ class SampledNormal:
         last = (side * side - 1) * step
         error = (self._share(theta, last, Fraction(0)) * self.at(theta) + self._tails(theta)).abs_upper()
         room = (-error).union(error)
-        return _power_sums(self._points, theta, step, side) + acb_mat(side, side, [acb(room, room)] * (side * side))
+        losses, masses = [loss for loss, _ in self._points], _tilt_masses(self._points, theta)
+        sums = float_sums(masses, losses, step, side) if self.floats else None
+        exact = _power_sums(self._points, theta, step, side) if sums is None else sums
+        return exact + acb_mat(side, side, [acb(room, room)] * (side * side))
 
     def at(self, order: Fraction) -> arb:
         """The rule on the real axis: |sum + tails - M| <= share * M."""
@@ -198,11 +218,12 @@ class SampledNormal:
         shift, power = self._shift(theta, place), ball(1 + theta if self.removing else -theta)
         turn, stay = acb(0, self._mu * ball(shift)).exp() * ball(self.rate), ball(1 - self.rate)
         height, total = ball(place), arb(0)
-        for exponent, _, weight in self._nodes:
+        apart = 2 if self.floats else 1
+        for exponent, _, weight in self._nodes[::apart]:
             logarithm = (turn * exponent.exp() + stay).log()
-            total += weight * (power * logarithm.real - height * logarithm.imag).exp()
+            total += apart * weight * (power * logarithm.real - height * logarithm.imag).exp()
         whole = self.at(theta)
-        rest = self._share(theta, place / 2, shift) * whole + self._tails(theta) * self._bulge(theta, shift)
+        rest = self._share(theta, place / 2, shift, apart) * whole + apart * self._tails(theta) * self._bulge(theta, shift)
         return (ball(shift * shift / 2).exp() * (total + rest)).min(whole)
 
     def _tails(self, order: Fraction) -> arb:
@@ -215,36 +236,47 @@ class SampledNormal:
             return arb("inf")
         return (first / gaps[0] + last / gaps[1]) / ball(self.step)
 
-    def _share(self, order: Fraction, place: Fraction, shift: Fraction) -> arb:
+    def _share(self, order: Fraction, place: Fraction, shift: Fraction, apart: int = 1) -> arb:
         """Bound on the error of the rule on the whole line relative to M(order), at an imaginary part and a shift of the line."""
+        # `apart` nodes make one step.
         strip = ball(self.strip)
         grown = (strip * strip / 2 + ball(place) * self._mu * strip).exp() * self._bulge(order, self.strip + shift)
-        return 2 * grown / (2 * arb.pi() * strip / ball(self.step)).expm1()
+        return 2 * grown / (2 * arb.pi() * strip / ball(apart * self.step)).expm1()
 
     def _bulge(self, order: Fraction, distance: Fraction) -> arb:
         """Bound how much |R|^-order may grow at this distance from the real axis; 1 where the power is positive."""
         return arb(1) if self.removing else (self._mu * ball(distance) / 2).cos() ** -ball(order)
 
+    def rough_beyond(self, theta: Fraction, place: Fraction) -> float:
+        """The same bound on every fourth node and shift, a little lowered."""
+        return self._shifted(theta, place, SKIPPED)[1] - ROUGH
+
     def _shift(self, theta: Fraction, place: Fraction) -> Fraction:
         """The best shift of the line, sought in floats."""
+        return self._shifted(theta, place, 1)[0]
+
+    def _shifted(self, theta: Fraction, place: Fraction, apart: int) -> tuple[Fraction, float]:
+        """The best shift, and the logarithm of the bound there, from nodes so many places apart."""
         mu, rate = math.sqrt(self.mu_squared), float(self.rate)
-        x = np.arange(self.first, self.last + 1) * float(self.step)
+        x = np.arange(self.first, self.last + 1, apart) * float(self.step)
         ratio = rate * np.exp(mu * x - mu * mu / 2)
         widest = min(math.pi / (4 * mu), WIDEST_STRIP)
-        shifts = widest * SHIFTS[:, None]
+        shifts = widest * SHIFTS[::apart, None]
         ratios = np.log(1 - rate + ratio * np.exp(1j * mu * shifts))
         power = 1 + float(theta) if self.removing else -float(theta)
         bounds = np.logaddexp.reduce(power * ratios.real - float(place) * ratios.imag + shifts * shifts / 2 - x * x / 2, axis=1)
-        return Fraction(float(shifts[int(np.argmin(bounds)), 0]))
+        whole = float(np.logaddexp.reduce(power * np.log(1 - rate + ratio) - x * x / 2))
+        best, scale = int(np.argmin(bounds)), math.log(apart * float(self.step) / math.sqrt(2 * math.pi))
+        return Fraction(float(shifts[best, 0])), min(float(bounds[best]), whole) + scale
 
 
-def sampled_normal(law: Thinned, count: int, *, greatest: Fraction, place: Fraction) -> SampledNormal | None:
+def sampled_normal(law: Thinned, count: int, *, greatest: Fraction, place: Fraction, floats: bool = False) -> SampledNormal | None:
     """A quadrature for orders up to `greatest` and imaginary parts up to `place`; None where it takes too many nodes."""
     if not isinstance(law.base, Normal):
         return None
     mu, rate, order = math.sqrt(law.base.mu_squared), float(law.rate), float(greatest)
     strip = min(math.pi / (2.1 * mu), WIDEST_STRIP)
-    accuracy = ACCURACY + math.log(count)
+    accuracy = (ACCURACY_OF_FLOATS if floats else ACCURACY) + math.log(count)
     reach = math.sqrt(2 * accuracy)
     needed = accuracy + strip * strip / 2 + float(place) * mu * strip + (0 if law.removing else order)
     step = Fraction(2 * math.pi * strip / needed).limit_denominator(1 << 12)
@@ -254,7 +286,9 @@ def sampled_normal(law: Thinned, count: int, *, greatest: Fraction, place: Fract
     if not step or (right + left + 2 * reach) / step > MOST_POINTS:
         return None
     first, last = -math.ceil((left + reach) / step), math.ceil((right + reach) / step)
-    return SampledNormal(law.base.mu_squared, law.rate, law.removing, step, first, last, Fraction(strip))
+    if floats:  # every second node is a rule as well
+        last += (last - first) % 2
+    return SampledNormal(law.base.mu_squared, law.rate, law.removing, step, first, last, Fraction(strip), floats)
 
 
 @dataclass(frozen=True)
@@ -279,6 +313,9 @@ class MixedMoments:
     def beyond(self, theta: Fraction, place: Fraction) -> arb:
         """The least bound of all shifts of the line, sought in floats."""
         return self.rule.beyond(theta, place, self._shift(theta, place))
+
+    def rough_beyond(self, theta: Fraction, place: Fraction) -> float:  # noqa: ARG002 - few shifts are tried, so nothing is saved
+        return -math.inf
 
     def _shift(self, theta: Fraction, place: Fraction) -> Fraction:
         """The best shift of the line."""

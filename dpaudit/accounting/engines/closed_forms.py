@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from flint import arb, fmpq
 
 from dpaudit.accounting.engines.moments import moment_bound
+from dpaudit.accounting.engines.outcomes import compose_outcomes, listed_points
 from dpaudit.accounting.engines.tails import LONGEST, FiniteLoss, compose_atoms
 from dpaudit.accounting.laws.laplace import SOURCE, Laplace, is_short, summed_profile
 from dpaudit.accounting.laws.normal_mixtures import mixture_of
@@ -37,10 +38,11 @@ DeltaFunction: TypeAlias = Callable[[Fraction, Fraction], Enclosure]
 class Profile:
     """Certified delta at any epsilon >= 0, with what it tends to."""
 
-    # `limit` encloses delta as epsilon grows; from `greatest` on (None: never) delta equals it.
+    # `limit` encloses delta as epsilon grows; from `greatest` on (None: never) delta equals it. `near` guesses epsilon at a delta.
     delta: DeltaFunction
     limit: Enclosure
     greatest: LossValue | None
+    near: Callable[[Fraction], Fraction | None] = lambda delta: None  # noqa: ARG005
 
     def answer(self, question: Question) -> Enclosure:
         """Delta or epsilon, as asked."""
@@ -71,8 +73,8 @@ class Profile:
 
         upper: Endpoint = math.inf
         if self.limit.upper <= delta:
-            upper = crossing(lambda epsilon: at(epsilon).upper, delta, most)[1]
-        lower = crossing(lambda epsilon: at(epsilon).lower, delta, most)[0]
+            upper = crossing(lambda epsilon: at(epsilon).upper, delta, most, self.near(delta))[1]
+        lower = crossing(lambda epsilon: at(epsilon).lower, delta, most, self.near(delta))[0]
         checked = at(lower if isinstance(upper, float) else upper) if isinstance(lower, Fraction) else self.limit
         reason = Reason("epsilon inverts the profile (Sommer, Meiser, Mohammadi 2019, Lemma 5)", (checked.reason,))
         return Enclosure(lower, upper, reason)
@@ -81,6 +83,10 @@ class Profile:
 PRECISIONS: Final = (128, 256, 512, 1024, 2048, 4096)  # Bits of working precision that are tried until an answer is narrow enough
 GOOD_BITS: Final = 48  # Relative accuracy at which an answer is good enough
 MOST_AVERAGED: Final = 2048  # Most values of the finite part next to a law with a closed profile
+MOST_OUTCOMES: Final = 1 << 12  # Most vectors of counts of laws without a common unit
+MOST_COUNTED: Final = 1 << 17  # The same where every other answer is wide
+COUNTED_BITS: Final = 320  # Working precision for those
+MOST_AVERAGED_OUTCOMES: Final = 1 << 7  # The same next to a law with a closed profile
 # Bits of the lightest tail that is cut at first; longer tails are kept in steps of this size where they matter.
 SHORTEST_TAIL: Final = 128
 # Values times bits beyond which the precision is not raised any further; the answer then stays as wide as it is.
@@ -97,13 +103,23 @@ class Split:
 
     def composed(self, tail: int) -> FiniteLoss | None:
         """The finite laws composed, upper tails cut below 2^-tail; None when they have too many values."""
-        parts = []
+        atoms = [(law.atoms(tail) if isinstance(law, Finite) else None, count) for law, count in self.finite]
+        known = [(found, count) for found, count in atoms if found is not None]
+        if len(known) == len(atoms):
+            found = compose_atoms(known, most=LONGEST if self.profile is None else MOST_AVERAGED)
+            if found is not None:
+                return found
+        return self.counted(tail, MOST_OUTCOMES if self.profile is None else MOST_AVERAGED_OUTCOMES)
+
+    def counted(self, tail: int, most: int) -> FiniteLoss | None:
+        """The same by vectors of counts, for laws that list no coordinates, such as samples; None beyond `most` of them."""
+        known = []
         for law, count in self.finite:
-            atoms = law.atoms(tail) if isinstance(law, Finite) else None
-            if atoms is None:
+            points = listed_points(law, tail)
+            if points is None:
                 return None
-            parts.append((atoms, count))
-        return compose_atoms(parts, most=LONGEST if self.profile is None else MOST_AVERAGED)
+            known.append((points, count))
+        return compose_outcomes(known, most=most)
 
     def delta(self, finite: FiniteLoss, epsilon: Fraction) -> Mass:
         """Delta of the whole composition."""
@@ -128,6 +144,25 @@ def exact_profile(composition: Composition) -> Profile | None:
             limit = infinite_loss(composition)
             return Profile(_ladder(composition, split, first, limit), limit, greatest_loss(composition))
     return None
+
+
+@lru_cache(maxsize=4)
+def counted_profile(composition: Composition) -> Profile | None:
+    """The profile by vectors of counts, more than `exact_profile` tries; None where that answers, and for other compositions."""
+    if not composition.parts or exact_profile(composition) is not None:
+        return None
+    split = Split(composition.parts, None, "")
+    with working_precision(COUNTED_BITS):
+        finite = split.counted(4 * COUNTED_BITS, MOST_COUNTED)
+    if finite is None:
+        return None
+    limit = infinite_loss(composition)
+
+    def delta(epsilon: Fraction, floor: Fraction) -> Enclosure:  # noqa: ARG001 - all values are resolved
+        with working_precision(COUNTED_BITS):
+            return _enclosure(finite.delta(epsilon), _reason(split, len(finite.losses), COUNTED_BITS, limit), limit)
+
+    return Profile(delta, limit, greatest_loss(composition))
 
 
 def _splits(composition: Composition) -> list[Split]:

@@ -7,25 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate, repeat
+from operator import mul
 from typing import Final, NamedTuple
 
 import numpy as np
 from flint import acb, acb_mat, arb
 
 from dpaudit.accounting.engines.characteristic import Moments, moments_of, places
-from dpaudit.accounting.engines.plan import FINEST_TILT, Sketch, saddle_point, tilt_for_delta, tilt_for_epsilon
-from dpaudit.accounting.engines.tilted import (
-    LARGEST,
-    TAILS,
-    TILTS_PER_OCTAVE,
-    Parts,
-    lattice_for,
-    parts_of,
-    sketches_of,
-    tilted_lattice,
-)
+from dpaudit.accounting.engines.parts import Parts, parts_of
+from dpaudit.accounting.engines.plan import Sketch
+from dpaudit.accounting.engines.saddles import FINEST, TILTS_PER_OCTAVE, saddles_of, tilt_at
+from dpaudit.accounting.engines.tilted import LARGEST, TAILS, lattice_for, tilted_lattice
 from dpaudit.accounting.laws.between import dominating_laws
-from dpaudit.accounting.laws.distributions import Normal
+from dpaudit.accounting.laws.distributions import Normal, Thinned
 from dpaudit.accounting.model.composition import Composition, DeltaAt, EpsilonAt, Question, infinite_loss
 from dpaudit.accounting.model.search import log_of
 from dpaudit.accounting.model.transform import is_standard
@@ -34,9 +29,14 @@ from dpaudit.exact import Enclosure, Endpoint, Reason, ball, ball_endpoints, out
 BITS: Final = 160  # Working precision
 FADED: Final = 36.0  # Nats by which images and what is left out of a short line are to be smaller than delta
 MOST_WORK: Final = 1 << 23  # Products of complex numbers, or as long, beyond which the lattice answers alone
+MANY: Final = 16  # Different sampled laws from which on lines are computed in floats
+FADED_OF_FLOATS: Final = 19.0  # Nats by which what is left out of such a line is to be smaller than delta
 LENGTHENED: Final = 1.5  # Factor by which the line grows until what is left out is small enough
 WIDEST: Final = Fraction(1, 1 << 20)  # Relative width of an answer beyond which the lattice is asked instead
 CHECKED: Final = 0.02  # Relative width of the lattice that an answer is compared with
+CHECKED_ROUGHLY: Final = 0.1  # The same for many laws, each of which takes a lattice
+# Standard deviations by which the tilt of a line may miss that of the question, and the widest step between two tilts.
+NEAR, WIDEST_STEP = 0.7, 8
 # Relative distances from the root of delta = target at which its side is decided.
 STEPS: Final = tuple(Fraction(1, 1 << bits) for bits in (44, 38, 32, 26, 20, 14))
 
@@ -66,16 +66,31 @@ class Contour:
     left_out: arb
     infinity: arb
 
-    def delta(self, epsilon: Fraction) -> Enclosure:
-        """Delta of the composition: the sum, less its images, and what is left out either way."""
+    def ends(self, epsilon: Fraction) -> tuple[Fraction, Fraction, tuple[arb, arb, arb]]:
+        """Both ends of delta; the sum, its images, and what is left out either way."""
         with working_precision(BITS):
-            turns = [[acb(0, ball(-epsilon * self.step * gap * n)).exp() for n in range(self.side)] for gap in (self.side, 1)]
+            turn = acb(0, ball(-epsilon * self.step)).exp()
+            turns = [list(accumulate(repeat(one, self.side - 1), mul, initial=acb(1))) for one in (turn**self.side, turn)]
             whole = (acb_mat([turns[0]]) * self.values * acb_mat([turns[1]]).transpose())[0, 0].real - self.values[0, 0].real / 2
             scale = ball(-self.theta * epsilon).exp() / arb.pi()
             found, rest = scale * ball(self.step) * whole, scale * self.left_out
             images = self._images(self.above, epsilon) + self._images(self.below, epsilon)
             least, most = found - rest - images, found + rest
             ends = ball_endpoints((self.infinity + least).lower())[0], ball_endpoints((self.infinity + most).upper())[1]
+        return (
+            min(max(Fraction(ends[0]), Fraction(0)), Fraction(1)),
+            max(min(Fraction(ends[1]), Fraction(1)), Fraction(0)),
+            (
+                found,
+                images,
+                rest,
+            ),
+        )
+
+    def delta(self, epsilon: Fraction) -> Enclosure:
+        """Delta of the composition with its error terms."""
+        least, most, (found, images, rest) = self.ends(epsilon)
+        with working_precision(BITS):
             shares = [_share(term, found) for term in (images, rest)]
         parts = (
             f"{self.side**2} nodes at real part {outward(self.theta, digits=4, up=True)}, balls with the error of every quadrature",
@@ -83,7 +98,7 @@ class Contour:
             f"error term: the line beyond the last node: at most {shares[1]} of delta",
         )
         reason = Reason("moment functions inverted along a line (docs/engines.md)", tuple(map(Reason, parts)))
-        return Enclosure(min(max(ends[0], Fraction(0)), Fraction(1)), max(min(ends[1], Fraction(1)), Fraction(0)), reason)
+        return Enclosure(least, most, reason)
 
     def _images(self, order: Order, epsilon: Fraction) -> arb:
         """Sum of e^(theta m P) delta(epsilon + m P) over m > 0 or m < 0, delta(y) <= c e^(K(r) - r y), P the period."""
@@ -133,10 +148,11 @@ def contour(composition: Composition, question: Question) -> Enclosure | None:
         upper = Reason("upper end from the laws above", (found.reason,))
         return None if first is None else first.intersect(Enclosure(Fraction(0), found.upper, upper))
     ends = (question.epsilon,) if isinstance(question, DeltaAt) else (Fraction(found.lower), found.upper)
-    lattice = lattice_for(composition, epsilon=ends[0], width=CHECKED)
+    lattice = lattice_for(composition, epsilon=ends[0], width=CHECKED if len(above) < MANY else CHECKED_ROUGHLY)
     if lattice is None:
         return replace(found, reason=Reason("not compared with a lattice, which would be too long", (found.reason,)))
-    checks = [line.delta(end).intersect(lattice.delta(end)).reason.parts[1] for end in ends]
+    told = [found] if isinstance(question, DeltaAt) else [line.delta(end) for end in ends]
+    checks = [one.intersect(lattice.delta(end)).reason.parts[1] for one, end in zip(told, ends, strict=True)]
     return Enclosure(found.lower, found.upper, Reason("a line and a coarse lattice agree", (found.reason, checks[0])))
 
 
@@ -145,13 +161,13 @@ def contour_for(parts: Parts, epsilon: Fraction | None, log_delta: float | None 
     near = float(min(epsilon or 0, LARGEST))
     with np.errstate(all="ignore"):  # floats that overflow make no plan
         for tail in TAILS:
-            sketches = sketches_of(parts, tail)
-            if sketches is not None:
-                tilt = tilt_for_epsilon(sketches, near) if log_delta is None else tilt_for_delta(sketches, log_delta)
-                if tilt is None:
+            saddles = saddles_of(parts, tail)
+            if saddles is not None:
+                place = saddles.for_epsilon(near) if log_delta is None else saddles.for_delta(log_delta)
+                if place is None:
                     break
-                line = _build_line(parts, tail, round(math.log2(tilt) * TILTS_PER_OCTAVE))
-                return line, Fraction(max(saddle_point(sketches, tilt)[0], 0.0))
+                line = _build_line(parts, tail, saddles.coarser(place, NEAR, WIDEST_STEP))
+                return line, Fraction(max(saddles.at(place)[0], 0.0))
     return None, Fraction(0)
 
 
@@ -159,30 +175,32 @@ def _epsilon(line: Contour, target: Fraction, start: Fraction) -> Enclosure:
     """Epsilon at which delta is `target`: a root of the middle of delta, and points on both sides of it that were decided."""
     root, slope, before = start, -float(line.theta), (start, 0.0)
     for _ in range(12):
-        found = line.delta(root)
-        if not found.upper:
+        least, most, _ = line.ends(root)
+        if not most:
             break
-        excess = log_of((Fraction(found.lower) + Fraction(found.upper)) / 2 / target)
+        excess = log_of((least + most) / 2 / target)
         if (excess < before[1] and root > before[0]) or (excess > before[1] and root < before[0]):
             slope = (excess - before[1]) / float(root - before[0])
         before, root = (root, excess), _short(max(root - Fraction(excess / slope), Fraction(0)))
         if abs(root - before[0]) <= root * STEPS[0]:
             break
-    upper: Endpoint = next((root * (1 + by) for by in STEPS if line.delta(root * (1 + by)).upper <= target), math.inf)
-    lower = next((root * (1 - by) for by in STEPS if line.delta(root * (1 - by)).lower > target), Fraction(0))
-    reason = Reason("delta on both sides of epsilon decides its ends (Sommer, Meiser, Mohammadi 2019, Lemma 5)", (found.reason,))
+    upper: Endpoint = next((root * (1 + by) for by in STEPS if line.ends(root * (1 + by))[1] <= target), math.inf)
+    lower = next((root * (1 - by) for by in STEPS if line.ends(root * (1 - by))[0] > target), Fraction(0))
+    reason = Reason(
+        "delta on both sides of epsilon decides its ends (Sommer, Meiser, Mohammadi 2019, Lemma 5)", (line.delta(root).reason,)
+    )
     return Enclosure(lower, upper, reason)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _build_line(parts: Parts, tail: int, place: int) -> Contour | None:
     """The line at a tilt from the geometric grid, long enough to leave out little; None where that is too long."""
-    sketches = sketches_of(parts, tail)
-    if sketches is None:
+    saddles = saddles_of(parts, tail)
+    if saddles is None:
         return None
-    theta = 2.0 ** (place / TILTS_PER_OCTAVE)
-    tilt, (epsilon, log_delta, variance) = Fraction(theta), saddle_point(sketches, theta)
-    if theta < 1.5 * FINEST_TILT:  # all smaller epsilons come here as well, where delta is nearly 1
+    sketches, theta = saddles.sketches, tilt_at(place)
+    tilt, (epsilon, log_delta, variance) = Fraction(theta), saddles.at(place)
+    if place <= FINEST + TILTS_PER_OCTAVE // 2:  # all smaller epsilons come here as well, where delta is nearly 1
         epsilon, log_delta = 0.0, 0.0
     deviation = math.sqrt(variance) or 1.0
     period, orders = _period(sketches, theta, deviation, epsilon, log_delta - FADED)
@@ -191,18 +209,23 @@ def _build_line(parts: Parts, tail: int, place: int) -> Contour | None:
     if not 0 < reach * period < MOST_WORK:  # no number, or far too long
         return None
     step = Fraction(2 * math.pi / period)
+    many = sum(isinstance(law, Thinned) for law, _ in parts) >= MANY
     with working_precision(BITS):
         while True:
             side = math.isqrt(math.ceil(reach / float(step))) + 1
             last = (side * side - 1) * step
             if side * side > MOST_WORK >> 8:
                 return None
-            found = [moments_of(*part, greatest=orders[1], place=last, tail=tail) for part in parts]
+            found = [moments_of(*part, greatest=orders[1], place=last, tail=tail, floats=many) for part in parts]
             known = [(entry[0], count) for entry, (_, count) in zip(found, parts, strict=True) if entry is not None]
             if len(known) < len(parts) or sum(law.size for law, _ in known) * side * side > MOST_WORK:
                 return None
+            faded = FADED_OF_FLOATS if many else _faded(side)
+            if sum(count * law.rough_beyond(tilt, last) for law, count in known) - theta * epsilon > log_delta - faded:
+                reach *= LENGTHENED
+                continue
             fallen = math.prod((law.beyond(tilt, last) ** count for law, count in known), start=arb(1)) / ball(last)
-            if fallen.log() - theta * epsilon < log_delta - _faded(side):
+            if fallen.log() - theta * epsilon < log_delta - faded:
                 break
             reach *= LENGTHENED
         chances = [(1 - entry[1]) ** count for entry, (_, count) in zip(found, parts, strict=True) if entry is not None]

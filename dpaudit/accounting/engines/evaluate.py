@@ -7,9 +7,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final, TypeAlias
 
+from dpaudit.accounting.engines.binary import many_binary
 from dpaudit.accounting.engines.bounds import certified_bounds
 from dpaudit.accounting.engines.closed_forms import closed_form
 from dpaudit.accounting.engines.contour import NOT_RUN, contour
+from dpaudit.accounting.engines.finishing import finished
 from dpaudit.accounting.engines.tilted import rough_upper_end, tilted_lattice
 from dpaudit.accounting.laws.groups import alternatives
 from dpaudit.accounting.model.composition import (
@@ -19,6 +21,7 @@ from dpaudit.accounting.model.composition import (
     epsilon_of_greatest_loss,
     greatest_loss,
     infinite_loss,
+    is_narrow,
 )
 from dpaudit.accounting.model.law import Profiled
 from dpaudit.errors import Unsupported
@@ -39,23 +42,20 @@ def pure_epsilon(composition: Composition, question: Question) -> Enclosure | No
 
 
 # The first engine that applies gives the answer: exact ones come before narrow ones, and those before bounds.
-ENGINES: Final[tuple[Engine, ...]] = (pure_epsilon, closed_form, contour, tilted_lattice, certified_bounds)
+ENGINES: Final[tuple[Engine, ...]] = (pure_epsilon, closed_form, many_binary, contour, tilted_lattice, certified_bounds)
 # Positive deltas below this (about 1e-1213) are refused: enclosures end at 2**SMALLEST_EXPONENT.
 SMALLEST_DELTA: Final = Fraction(2) ** (SMALLEST_EXPONENT + 64)
 
 
 def evaluate(loss: Composition, question: Question) -> Enclosure:
     """The answer for the worse of the two directions."""
-    if isinstance(question, EpsilonAt) and 0 < question.delta < SMALLEST_DELTA:
-        got, least = (outward(value, digits=3, up=True) for value in (question.delta, SMALLEST_DELTA))
-        raise Unsupported("DPA202", f"delta must be 0 or at least {least}, got {got}: smaller values are indistinguishable from 0.")
-    if not loss.parts:
-        return Enclosure.point(0, Reason("nothing is released, so the two datasets cannot be told apart"))
+    if (settled := _settled(loss, question)) is not None:
+        return settled
     ways = alternatives(loss)
     if len(ways) > 1 or ways[0] != loss:
         return _worst(ways, question)
     backward = loss.reversed()
-    engine, forward = _first_answer(loss, question)
+    engine, forward = _direction(loss, question)
     if backward == loss:
         return forward
     # A coarse upper end below the lower end of the first direction shows that the maximum is there, for a fraction of an answer.
@@ -64,7 +64,7 @@ def evaluate(loss: Composition, question: Question) -> Enclosure:
     if rough is not None and rough.upper <= forward.lower:
         reason = Reason("the other direction loses less: an upper end from wide cells", (rough.reason,))
         return Enclosure(forward.lower, forward.upper, Reason("the worse of the two directions", (forward.reason, reason)))
-    other = _first_answer(backward, question)[1]
+    other = _direction(backward, question)[1]
     reason = Reason("the worse of the two directions", (forward.reason, other.reason))
     return Enclosure(max(forward.lower, other.lower), max(forward.upper, other.upper), reason)
 
@@ -82,14 +82,48 @@ def _worst(ways: Sequence[Composition], question: Question) -> Enclosure:
     return worst
 
 
+def evaluate_one(loss: Composition, question: Question) -> Enclosure:
+    """The answer for the direction of the laws as they stand; that of `loss.reversed()` is the other one."""
+    if len(alternatives(loss)) > 1:
+        raise Unsupported(
+            "DPA202",
+            "a group of which some records are removed and others added has no single direction. Ask .group(removed=, added=).",
+        )
+    settled = _settled(loss, question)
+    return _direction(loss, question)[1] if settled is None else settled
+
+
+def _settled(loss: Composition, question: Question) -> Enclosure | None:
+    """The answer where nothing is released; DPA202 for a delta that no enclosure resolves."""
+    if isinstance(question, EpsilonAt) and 0 < question.delta < SMALLEST_DELTA:
+        got, least = (outward(value, digits=3, up=True) for value in (question.delta, SMALLEST_DELTA))
+        raise Unsupported("DPA202", f"delta must be 0 or at least {least}, got {got}: smaller values are indistinguishable from 0.")
+    nothing = Reason("nothing is released, so the two datasets cannot be told apart")
+    return None if loss.parts else Enclosure.point(0, nothing)
+
+
+def _direction(composition: Composition, question: Question) -> tuple[Engine, Enclosure]:
+    """The answer of one direction, the best of all ends where that of the first engine is wide; and that engine."""
+    engine, answer = _first_answer(composition, question)
+    if is_narrow(answer):
+        return engine, answer
+    return engine, finished(composition, question, answer, lambda part, asked: _first_answer(part, asked)[1])
+
+
 def _first_answer(composition: Composition, question: Question) -> tuple[Engine, Enclosure]:
-    """The first engine that applies to this direction, and its answer."""
+    """The first engine that applies to this direction, and its answer; what an exact form leaves wide, the others narrow."""
+    found: tuple[Engine, Enclosure] | None = None
     for engine in ENGINES:
         answer = engine(composition, question)
-        if answer is not None:
-            if engine is tilted_lattice:
-                answer = replace(answer, reason=Reason(answer.reason.statement, (*answer.reason.parts, Reason(NOT_RUN))))
-            return engine, answer
+        if answer is None:
+            continue
+        if engine is tilted_lattice:
+            answer = replace(answer, reason=Reason(answer.reason.statement, (*answer.reason.parts, Reason(NOT_RUN))))
+        found = (engine, answer if found is None else found[1].intersect(answer))
+        if is_narrow(found[1]) or engine is tilted_lattice:
+            break
+    if found is not None:
+        return found
     raise Unsupported(
         "DPA202", f"no certified method answers this for {composition.describe()}. docs/prices.md lists what each law supports."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, NamedTuple
@@ -26,8 +26,6 @@ POINTED: Final = 4  # How much more a law with points off the lattice costs than
 WASTED: Final = 8  # How much of the width one change of the width of cells may cost: 1 over this
 RAISED: Final = math.log(1e-8)  # Logarithm of the share that the mass moved up to the first end of all uses of a law may have
 LARGEST_PLACE: Final = 1e15  # Losses beyond this are left to other engines
-FINEST_TILT: Final = 2.0**-12  # Smallest tilt
-STEEPEST_TILT: Final = 2.0**40  # Largest tilt; a question beyond is about a loss at its greatest values and not for this engine
 
 
 class Tilted(NamedTuple):
@@ -105,16 +103,6 @@ class Plan:
     near: tuple[Fraction, Fraction]
 
 
-def tilt_for_epsilon(parts: Sequence[tuple[Sketch, int]], epsilon: float) -> float | None:
-    """The saddle point: composed mean under the tilt, less 1/tilt and 1/(1 + tilt), equals epsilon."""
-    return _solve_for_tilt(lambda tilt: saddle_point(parts, tilt)[0] - epsilon)
-
-
-def tilt_for_delta(parts: Sequence[tuple[Sketch, int]], log_delta: float) -> float | None:
-    """The tilt whose saddle point estimate of log delta is the one asked for."""
-    return _solve_for_tilt(lambda tilt: log_delta - saddle_point(parts, tilt)[1])
-
-
 def saddle_point(parts: Sequence[tuple[Sketch, int]], tilt: float) -> tuple[float, float, float]:
     """Epsilon at which a tilt is best, the estimate of log delta there, and the variance of the composed loss under the tilt."""
     epsilon, variance, cumulant = -1 / tilt - 1 / (1 + tilt), 0.0, 0.0
@@ -123,19 +111,6 @@ def saddle_point(parts: Sequence[tuple[Sketch, int]], tilt: float) -> tuple[floa
         epsilon, variance, cumulant = epsilon + count * law.mean, variance + count * law.variance, cumulant + count * law.cumulant
     spread = variance + 1 / tilt**2 + 1 / (1 + tilt) ** 2
     return epsilon, cumulant - tilt * epsilon - math.log(tilt * (1 + tilt)) - math.log(2 * math.pi * spread) / 2, variance
-
-
-def _solve_for_tilt(rising: Callable[[float], float]) -> float | None:
-    """Root of a function that rises with the tilt, on a logarithmic scale; None when it is not within the range."""
-    low, high = math.log(FINEST_TILT), math.log(STEEPEST_TILT)
-    if rising(math.exp(low)) >= 0:
-        return math.exp(low)
-    if rising(math.exp(high)) < 0:
-        return None
-    for _ in range(24):
-        middle = (low + high) / 2
-        low, high = (low, middle) if rising(math.exp(middle)) >= 0 else (middle, high)
-    return math.exp(high)
 
 
 def choose_plan(parts: Sequence[tuple[Sketch, int]], near: float, width: float = WIDTH) -> Plan | None:

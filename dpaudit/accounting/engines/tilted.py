@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 
@@ -14,12 +14,11 @@ from dpaudit.accounting.engines.bounds import certified_bounds
 from dpaudit.accounting.engines.closed_forms import Profile, exact_profile
 from dpaudit.accounting.engines.evaluation import Evaluated
 from dpaudit.accounting.engines.lattice import lattice_of
-from dpaudit.accounting.engines.plan import WIDTH, Sketch, choose_plan, float_sketch, tilt_for_delta, tilt_for_epsilon
+from dpaudit.accounting.engines.parts import Parts, parts_of
+from dpaudit.accounting.engines.plan import WIDTH, Plan, choose_plan
+from dpaudit.accounting.engines.saddles import COARSER, saddles_of, tilt_at
 from dpaudit.accounting.laws.between import dominated_laws, dominating_laws
-from dpaudit.accounting.laws.distributions import Normal, distribution_of
 from dpaudit.accounting.model.composition import Composition, DeltaAt, Question, greatest_loss, infinite_loss
-from dpaudit.accounting.model.distribution import Distribution
-from dpaudit.accounting.model.law import GaussianShaped
 from dpaudit.accounting.model.search import log_of
 from dpaudit.accounting.model.transform import is_standard
 from dpaudit.exact import Enclosure, Reason
@@ -28,14 +27,14 @@ from dpaudit.exact import Enclosure, Reason
 TAILS: Final = (1200, 320)
 LARGEST: Final = Fraction(10**15)  # Epsilons beyond this are as good as this one for a plan
 NARROW: Final = Fraction(1, 10**6)  # Relative width of an epsilon that needs no lattice
-TILTS_PER_OCTAVE: Final = 16  # Tilts are taken from a geometric grid, so that neighbouring questions share one composition
+# Standard deviations by which the tilt of a lattice may miss, and of one that is only compared with; the widest step of the first.
+NEAR, ROUGHLY_NEAR, FINE = 0.35, 1.5, 4
+SMALL_LATTICE: Final = 1 << 17  # Lattices of at most so many places are small
 # Relative widths that are tried until a plan is affordable.
 WIDTHS: Final = tuple(WIDTH * factor for factor in (1.0, 1.4, 2.0, 2.8, 4.0, 8.0, 16.0))
 # Product of window and cells below which steps are made finer: losses of few releases may be sharper than the plan sees.
 SMALL_PLAN: Final = 1 << 22
 ROUGH: Final = 0.25  # Relative width at which directions are compared
-
-Parts: TypeAlias = tuple[tuple[Distribution, int], ...]
 
 
 def tilted_lattice(composition: Composition, question: Question) -> Enclosure | None:
@@ -75,21 +74,6 @@ def lattice_for(composition: Composition, *, epsilon: Fraction, width: float = W
     return _lattice_near(parts, float(epsilon), None, (width,)) if parts else None
 
 
-def parts_of(composition: Composition, *, lower: bool) -> Parts | None:
-    """The laws above or below as distributions, Gaussians merged; None where one of those above is not known."""
-    found: dict[Distribution, int] = {}
-    normal = Fraction(0)
-    for law, count in (dominated_laws if lower else dominating_laws)(composition).parts:
-        distribution = distribution_of(law)
-        if isinstance(law, GaussianShaped):
-            normal += count * law.mu_squared
-        elif distribution is not None:
-            found[distribution] = found.get(distribution, 0) + count
-        elif not lower:
-            return None
-    return tuple(found.items()) + (((Normal(normal), 1),) if normal else ())
-
-
 def _answer(composition: Composition, parts: Parts, question: Question, widths: Sequence[float]) -> Enclosure | None:
     """The answer on a lattice that suits the question; None where no plan does."""
     if not is_standard():
@@ -122,41 +106,52 @@ def _lattice_near(parts: Parts, epsilon: float | None, log_delta: float | None, 
     """The composition on a lattice around an epsilon or a delta; None when there is no affordable one."""
     with np.errstate(all="ignore"):  # floats that overflow make a poor plan, or none
         for tail in TAILS:
-            sketches = sketches_of(parts, tail)
-            if sketches is not None:
-                tilt = tilt_for_epsilon(sketches, epsilon or 0.0) if log_delta is None else tilt_for_delta(sketches, log_delta)
-                if tilt is not None:
-                    return _build_lattice(parts, tail, round(math.log2(tilt) * TILTS_PER_OCTAVE), tuple(widths))
-                break
+            saddles = saddles_of(parts, tail)
+            if saddles is not None:
+                place = saddles.for_epsilon(epsilon or 0.0) if log_delta is None else saddles.for_delta(log_delta)
+                if place is None:
+                    break
+                near, widest = (NEAR, FINE) if widths[0] <= WIDTH else (ROUGHLY_NEAR, COARSER[0])
+                return _build_lattice(parts, tail, saddles.coarser(place, near, widest), tuple(widths))
     return None
 
 
-@lru_cache(maxsize=16)
-def sketches_of(parts: Parts, tail: int) -> tuple[tuple[Sketch, int], ...] | None:
-    """Every law in floats, None when one of them has no finite loss within reach."""
-    found = [(float_sketch(law, tail), count) for law, count in parts]
-    known = tuple((sketch, count) for sketch, count in found if sketch is not None)
-    return known if len(known) == len(parts) else None
-
-
-@lru_cache(maxsize=4)
 def _build_lattice(parts: Parts, tail: int, place: int, widths: tuple[float, ...]) -> Evaluated | None:
     """The composition at a tilt from the geometric grid, at the first affordable width."""
-    sketches = sketches_of(parts, tail)
-    if sketches is None:
+    plan = _plan(parts, tail, place, widths)
+    if plan is None:
+        return None
+    return (_small_lattice if plan.size <= SMALL_LATTICE else _large_lattice)(parts, tail, place, widths)
+
+
+@lru_cache(maxsize=64)
+def _plan(parts: Parts, tail: int, place: int, widths: tuple[float, ...]) -> Plan | None:
+    """The first affordable plan."""
+    saddles = saddles_of(parts, tail)
+    if saddles is None:
         return None
     for width in widths:
-        tilt = 2.0 ** (place / TILTS_PER_OCTAVE)
-        plan = choose_plan(sketches, tilt, width)
+        plan = choose_plan(saddles.sketches, tilt_at(place), width)
         if plan is not None and width == WIDTH and plan.size * sum(len(raster.ends) for raster in plan.rasters) < SMALL_PLAN:
-            plan = choose_plan(sketches, tilt, width / 16) or plan
-        if plan is None:
-            continue
-        lattices = []
-        for (law, count), raster, log_scale in zip(parts, plan.rasters, plan.log_scales, strict=True):
-            lattice = lattice_of(law, count, raster, tilt=plan.tilt, log_scale=log_scale, tail=tail)
-            if lattice is None:
-                return None
-            lattices.append(lattice)
-        return Evaluated(plan, tuple(lattices))
+            plan = choose_plan(saddles.sketches, tilt_at(place), width / 16) or plan
+        if plan is not None:
+            return plan
     return None
+
+
+def _evaluated(parts: Parts, tail: int, place: int, widths: tuple[float, ...]) -> Evaluated | None:
+    """The lattice of a plan; None where a law does not fit it."""
+    plan = _plan(parts, tail, place, widths)
+    if plan is None:
+        return None
+    lattices = []
+    for (law, count), raster, log_scale in zip(parts, plan.rasters, plan.log_scales, strict=True):
+        lattice = lattice_of(law, count, raster, tilt=plan.tilt, log_scale=log_scale, tail=tail)
+        if lattice is None:
+            return None
+        lattices.append(lattice)
+    return Evaluated(plan, tuple(lattices))
+
+
+# One lattice takes about 80 bytes a place: small ones are kept for many questions, of the others a few.
+_small_lattice, _large_lattice = lru_cache(maxsize=32)(_evaluated), lru_cache(maxsize=4)(_evaluated)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
 from flint import arb
 
-from dpaudit.accounting.engines.evaluate import evaluate
+from dpaudit.accounting.engines.evaluate import evaluate, evaluate_one
+from dpaudit.accounting.laws.groups import alternatives
 from dpaudit.accounting.model.composition import Composition, DeltaAt, infinite_loss
 from dpaudit.accounting.model.law import Bracketed
 from dpaudit.accounting.model.search import golden_section
@@ -27,23 +29,69 @@ _SMALLEST: Final = -1000.0
 
 def tradeoff_at(loss: Composition, alpha: Fraction) -> Enclosure:
     """The least type II error of any test of two neighbours at type I error alpha, whichever of them is the null hypothesis."""
+    ways = alternatives(loss)
+    if len(ways) > 1:
+        found = [tradeoff_at(way, alpha) for way in ways]
+        worst = Reason("the worst split of a group", tuple(one.reason for one in found))
+        return Enclosure(min(one.lower for one in found), min(one.upper for one in found), worst)
+    if loss.reversed() == loss:
+        return tradeoff_of_profile(loss, alpha)
+    one, other = tradeoff_of_direction(loss, alpha), tradeoff_of_direction(loss.reversed(), alpha)
+    reason = Reason("the smaller error of the two null hypotheses", (one.reason, other.reason))
+    return Enclosure(min(one.lower, other.lower), min(one.upper, other.upper), reason)
+
+
+def tradeoff_of_direction(loss: Composition, alpha: Fraction) -> Enclosure:
+    """The same where the second dataset of the pair, as the laws stand, is the null hypothesis."""
     if alpha == 1:
         return Enclosure.point(0, Reason("the test that always rejects"))
     if alpha == 0:
-        infinite = [infinite_loss(direction) for direction in (loss, loss.reversed())]
-        known = not any(isinstance(law, Bracketed) for law, _ in loss.parts)
-        reason = Reason("only outputs that the other dataset cannot give are rejected without a type I error")
-        upper = 1 - max(mass.lower for mass in infinite) if known else Fraction(1)
-        return Enclosure(1 - max(mass.upper for mass in infinite), upper, reason)
-    dual = _Dual(loss, alpha)
+        return _without_error(loss, (loss,))
+    return _dual_at(_Dual(loss, loss.reversed(), alpha, evaluate_one))
+
+
+def tradeoff_of_profile(loss: Composition, alpha: Fraction) -> Enclosure:
+    """The convex function that belongs to the worse of the two profiles: all that a curve of epsilons and deltas says."""
+    if alpha == 1:
+        return Enclosure.point(0, Reason("the test that always rejects"))
+    if alpha == 0:
+        return _without_error(loss, (loss, loss.reversed()))
+    return _dual_at(_Dual(loss, loss, alpha, evaluate))
+
+
+def _without_error(loss: Composition, directions: tuple[Composition, ...]) -> Enclosure:
+    """The error of tests that never reject the null hypothesis falsely."""
+    infinite = [infinite_loss(direction) for direction in directions]
+    known = not any(isinstance(law, Bracketed) for law, _ in loss.parts)
+    reason = Reason("only outputs that the other dataset cannot give are rejected without a type I error")
+    upper = 1 - max(mass.lower for mass in infinite) if known else Fraction(1)
+    return Enclosure(1 - max(mass.upper for mass in infinite), upper, reason)
+
+
+def _dual_at(dual: _Dual) -> Enclosure:
+    """The supremum, between certified ends."""
+    alpha = dual.alpha
     with working_precision(160):
         peak = dual.peak()
         lower, upper = dual.bounds(peak)
     reason = Reason(
         "the trade-off function is the convex dual of the privacy profile (Dong, Roth, Su 2022, Proposition 2.12)",
-        (evaluate(loss, DeltaAt(abs(peak))).reason,),
+        (dual.delta(peak).reason,),
     )
     return Enclosure(min(lower, 1 - alpha), min(upper, 1 - alpha), reason)
+
+
+def success_at(loss: Composition, prior: Fraction) -> Enclosure:
+    """The probability that the best guess is right; of two neighbours one has a known probability, either of them."""
+    # Guessing the first dataset on A is right with probability prior P(A) + (1 - prior) (1 - Q(A)), whose maximum is 1 - prior plus
+    # prior times delta at the odds (1 - prior)/prior, in the direction of the dataset with that probability; with the roles
+    # exchanged it is the same maximum, so odds of at least 1 are asked about.
+    less = min(prior, 1 - prior)
+    with working_precision(160):
+        low, high = (Fraction(end) for end in ball_endpoints((ball(1 - less) / ball(less)).log()))
+    after, before = evaluate(loss, DeltaAt(max(high, Fraction(0)))), evaluate(loss, DeltaAt(max(low, Fraction(0))))
+    reason = Reason("the best guess follows the likelihood ratio at the prior odds", (before.reason,))
+    return Enclosure(1 - less + less * Fraction(after.lower), 1 - less + less * Fraction(before.upper), reason)
 
 
 @dataclass(frozen=True)
@@ -62,12 +110,19 @@ class _Dual:
 
     # With a = e^s it is 1 - delta(s) - a alpha for s >= 0, and a (1 - delta(-s) - alpha) for s < 0; g(0) = 0, and beyond
     # a = 1/alpha it is negative.
-    loss: Composition
+    # `rising` is asked where s >= 0, and `falling`, the other direction or the same profile, where s < 0: the profile at 1/a of a
+    # pair is 1 - 1/a + 1/a times that of the exchanged pair at a.
+    rising: Composition
+    falling: Composition
     alpha: Fraction
+    ask: Callable[[Composition, DeltaAt], Enclosure]
+
+    def delta(self, place: Fraction) -> Enclosure:
+        return self.ask(self.rising if place >= 0 else self.falling, DeltaAt(abs(place)))
 
     def at(self, place: Fraction) -> _Point:
         a, alpha = ball(place).exp(), ball(self.alpha)
-        delta = evaluate(self.loss, DeltaAt(abs(place)))
+        delta = self.delta(place)
         low, high = (1 - ball(Fraction(end)) for end in (delta.upper, delta.lower))
         if place >= 0:
             return _Point(place, a, low - a * alpha, high - a * alpha)

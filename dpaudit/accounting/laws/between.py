@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from flint import arb
 
@@ -43,11 +44,13 @@ class Between:
         return self.ground
 
 
+@lru_cache(maxsize=64)
 def dominating_laws(composition: Composition) -> Composition:
     """Return the composition with every law replaced by one that dominates it, its own or that of its bracket."""
     return merge_parts([(end_of(law, 0) or law, count) for law, count in composition.parts], composition.adjacency)
 
 
+@lru_cache(maxsize=64)
 def dominated_laws(composition: Composition) -> Composition:
     """The same with laws that the worst mechanism is certain to lose at least; parts of which none is known are left out."""
     ends = [(end_of(law, 1), count) for law, count in composition.parts]

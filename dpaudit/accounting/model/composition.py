@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Final, TypeAlias
 
 from flint import arb
@@ -26,6 +27,24 @@ class Composition:
     parts: tuple[tuple[Law, int], ...]
     adjacency: Adjacency
 
+    # Engines look compositions up in what they remember, several times for each question.
+    @cached_property
+    def _hash(self) -> int:
+        """Hash of the fields."""
+        return hash((self.parts, self.adjacency))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out what is remembered: hashes of texts are different in every process."""
+        return {"parts": self.parts, "adjacency": self.adjacency}
+
+    @cached_property
+    def _backward(self) -> Composition:
+        """The same releases with the two neighbouring datasets exchanged."""
+        return merge_parts(((law.reversed(), count) for law, count in self.parts), self.adjacency)
+
     def describe(self) -> str:
         """Return one line with every law, its exact parameters and how often it is used."""
         terms = [law.describe() if count == 1 else f"{count} * {law.describe()}" for law, count in self.parts]
@@ -33,7 +52,7 @@ class Composition:
 
     def reversed(self) -> Composition:
         """Return the same releases with the two neighbouring datasets exchanged."""
-        return merge_parts(((law.reversed(), count) for law, count in self.parts), self.adjacency)
+        return self._backward
 
     def __mul__(self, times: int) -> Composition:
         """Return `times` such releases; `times` may be 0."""
@@ -73,6 +92,15 @@ class EpsilonAt:
 
 
 Question: TypeAlias = DeltaAt | EpsilonAt
+
+NARROW: Final = Fraction(1, 1000)  # Relative width from which on an answer is not looked at again
+
+
+def is_narrow(answer: Enclosure, width: Fraction = NARROW) -> bool:
+    """True if an answer is good enough as it is."""
+    if isinstance(answer.upper, float):
+        return answer.lower == answer.upper
+    return answer.upper - answer.lower <= answer.upper * width
 
 
 LONGEST_POWER: Final = 1 << 14  # Powers of rationals with more bits than this are enclosed in a ball

@@ -16,13 +16,18 @@ SMALLEST_POINT: Final = Fraction(1, 1 << 256)  # The search does not look below 
 LARGEST_POINT: Final = Fraction(1 << 1024)  # The search does not look above this point: the upper end is then infinite
 
 
-def crossing(value: Callable[[Fraction], Endpoint], target: Fraction, most: Endpoint) -> tuple[Endpoint, Endpoint]:
+def crossing(
+    value: Callable[[Fraction], Endpoint], target: Fraction, most: Endpoint, near: Fraction | None = None
+) -> tuple[Endpoint, Endpoint]:
     """A point where the function exceeds `target` (0 if there is none) and a point where it does not."""
     # `most` is a point from which on the function is known not to exceed the target, infinity when there is none. Every point is
     # decided by evaluating the function; floats only choose where to look next.
     if value(Fraction(0)) <= target:
         return Fraction(0), Fraction(0)
+    # Where `near` is given, the search begins in a narrow range around it.
     low, high = Fraction(0), most if isinstance(most, Fraction) else Fraction(1)
+    if near is not None and 0 < near < most:
+        low, high, most = _around(value, target, near, most)
     while isinstance(most, float) and value(high) > target:
         low, high = high, high * high * 2
         if high > LARGEST_POINT:
@@ -39,6 +44,23 @@ def crossing(value: Callable[[Fraction], Endpoint], target: Fraction, most: Endp
             high, excess_high = middle, _log_ratio(found, target)
         slow = 0 if 4 * (high - low) < before else slow + 1
     return low, high
+
+
+def _around(
+    value: Callable[[Fraction], Endpoint], target: Fraction, near: Fraction, most: Endpoint
+) -> tuple[Fraction, Fraction, Endpoint]:
+    """Ends of a range around a point, ever wider until the function crosses the target in it; the last is known to be one."""
+    step, start = near / 512, near
+    above = value(near) > target
+    while True:
+        end = start + step if above else start - step
+        if end <= 0:
+            return Fraction(0), start, start
+        if end >= most:
+            return start, Fraction(most), most
+        if (value(end) > target) != above:
+            return (start, end, end) if above else (end, start, start)
+        start, step = end, 4 * step
 
 
 def golden_section(value: Callable[[float], float], low: float, high: float, steps: int) -> tuple[float, float, float]:

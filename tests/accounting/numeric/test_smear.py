@@ -26,13 +26,18 @@ PAIR = explicit_pair(["0.5", "0.3", "0.2"], ["0.37", "0.29", "0.34"])
 OTHER = explicit_pair(["0.61", "0.22", "0.17"], ["0.41", "0.38", "0.21"])
 
 
+def forget():
+    for remembered in (tilted._plan, tilted._small_lattice, tilted._large_lattice):
+        remembered.cache_clear()
+
+
 @pytest.fixture
 def coarse(monkeypatch):
     """Plans that do not refine short lattices."""
     monkeypatch.setattr(plan, "SMALL_TRANSFORM", 0)
-    tilted._build_lattice.cache_clear()
+    forget()
     yield
-    tilted._build_lattice.cache_clear()
+    forget()
 
 
 def bump_for(*uses):

@@ -1,0 +1,96 @@
+"""The last step: every upper end the least and every lower end the greatest of all that are valid, where an answer is wide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Final, TypeAlias
+
+from dpaudit.accounting.engines.closed_forms import Profile, counted_profile
+from dpaudit.accounting.engines.shape import implied
+from dpaudit.accounting.laws.between import dominated_laws, dominating_laws
+from dpaudit.accounting.laws.unsampled import published_laws
+from dpaudit.accounting.model.composition import Composition, DeltaAt, EpsilonAt, Question, greatest_loss, infinite_loss, is_narrow
+from dpaudit.exact import Enclosure, Endpoint, Reason
+
+# An answer of one direction from the engines alone.
+Plain: TypeAlias = Callable[[Composition, Question], Enclosure]
+
+INVERTED: Final = Fraction(1, 100)  # Relative width of an epsilon beyond which the finished profile is inverted
+RUNGS: Final = 10  # Epsilons below the greatest loss g are g - g/2^j for j up to this
+PUBLISHED: Final = "the hidden choice of records published: a mixture loses at most what its components lose"
+
+
+def finished(composition: Composition, question: Question, first: Enclosure, plain: Plain) -> Enclosure:
+    """The answer of one direction from the best of all ends; what was asked before has no influence on it."""
+    best, known = _best(composition, question, first, plain), dominating_laws(composition) == dominated_laws(composition)
+    if not known:  # a class of mechanisms is wide whatever is done, and the shape of its ends would cost as much again
+        return best
+    if is_narrow(best) or isinstance(question, EpsilonAt):
+        return best if is_narrow(best, INVERTED) or isinstance(question, DeltaAt) else _inverted(composition, question, best, plain)
+    others = [(epsilon, _best(composition, DeltaAt(epsilon), None, plain)) for epsilon in _rungs(composition, question.epsilon)]
+    return _joined([best, implied(question.epsilon, others, _limit(composition))])
+
+
+def _best(composition: Composition, question: Question, first: Enclosure | None, plain: Plain) -> Enclosure:
+    """The best ends of the engines, of few outcomes, and of the published choice, as long as they are needed."""
+    found = [plain(composition, question) if first is None else first]
+    for one in _further(composition, question, plain):
+        if is_narrow(found[-1]):
+            break
+        found.append(_joined([found[-1], one]))
+    return found[-1]
+
+
+def _further(composition: Composition, question: Question, plain: Plain) -> Iterator[Enclosure]:
+    """Answers, the cheap ones first; those that hold from one side only have the trivial end on the other."""
+    most: Endpoint = Fraction(1) if isinstance(question, DeltaAt) else float("inf")
+    published = published_laws(composition)
+    if published is not None:
+        answer = plain(published, question)
+        yield Enclosure(Fraction(0), answer.upper, Reason(PUBLISHED, (answer.reason,)))
+    above, below = counted_profile(dominating_laws(composition)), counted_profile(dominated_laws(composition))
+    if above is not None:
+        answer = above.answer(question)
+        yield Enclosure(Fraction(0), answer.upper, answer.reason)
+    if below is not None:
+        answer = below.answer(question)
+        yield Enclosure(answer.lower, most, answer.reason)
+
+
+def _rungs(composition: Composition, epsilon: Fraction) -> list[Fraction]:
+    """Two members of the ladder on either side of an epsilon, a function of the composition and of that epsilon alone."""
+    greatest = greatest_loss(composition)
+    end = None if greatest is None else greatest.ends()[0]
+    if not isinstance(end, Fraction) or end <= 0:
+        return [Fraction(0)] if epsilon else []
+    ladder = [Fraction(0), *(end - end / 2**power for power in range(1, RUNGS + 1))]
+    return [rung for rung in ladder if rung < epsilon][-2:] + [rung for rung in ladder if rung > epsilon][:2]
+
+
+def _limit(composition: Composition) -> tuple[Fraction, Endpoint] | None:
+    """An epsilon from which on delta is the probability of an infinite loss, and that; None where losses are unbounded."""
+    greatest = greatest_loss(dominating_laws(composition))
+    end = None if greatest is None else greatest.ends()[1]
+    return (end, infinite_loss(dominating_laws(composition)).upper) if isinstance(end, Fraction) else None
+
+
+def _inverted(composition: Composition, question: EpsilonAt, best: Enclosure, plain: Plain) -> Enclosure:
+    """Epsilon from the finished profile."""
+
+    def delta(epsilon: Fraction, floor: Fraction) -> Enclosure:  # noqa: ARG001 - all values are resolved
+        return finished(composition, DeltaAt(epsilon), plain(composition, DeltaAt(epsilon)), plain)
+
+    profile = Profile(delta, infinite_loss(composition), greatest_loss(composition))
+    return _joined([best, profile.answer(question)])
+
+
+def _joined(answers: list[Enclosure]) -> Enclosure:
+    """The intersection, whose reason names where each end is from; DPA203 where two answers exclude each other."""
+    whole = answers[0]
+    for other in answers[1:]:
+        whole = whole.intersect(other)
+    upper = min(answers, key=lambda answer: answer.upper)
+    lower = max(answers, key=lambda answer: answer.lower)
+    ends = (Reason("upper end", (upper.reason,)), Reason("lower end", (lower.reason,)))
+    return Enclosure(whole.lower, whole.upper, upper.reason if upper is lower else Reason("the best of several ends", ends))

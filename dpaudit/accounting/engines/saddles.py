@@ -1,0 +1,76 @@
+"""Tilts for a question: the saddle point on a geometric grid, remembered so that further questions find it at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+
+from dpaudit.accounting.engines.parts import Parts
+from dpaudit.accounting.engines.plan import Sketch, float_sketch, saddle_point
+
+TILTS_PER_OCTAVE: Final = 16  # The finest grid of tilts
+COARSER: Final = (16, 8, 4, 2)  # Steps of the grid that are tried in turn, for one composition to answer more questions
+FINEST: Final = -12 * TILTS_PER_OCTAVE  # Place of the smallest tilt, which serves all smaller epsilons
+STEEPEST: Final = 40 * TILTS_PER_OCTAVE  # Place of the largest; a question beyond is about a loss at its greatest values
+
+
+@dataclass(frozen=True, eq=False)
+class Saddles:
+    """The laws of a composition in floats, and epsilon, log delta and variance at the tilts that were looked at."""
+
+    sketches: tuple[tuple[Sketch, int], ...]
+    _known: dict[int, tuple[float, float, float]] = field(default_factory=dict)
+
+    def at(self, place: int) -> tuple[float, float, float]:
+        """Epsilon for which the tilt of a place is best, log delta there, and the variance of the composed loss."""
+        return self._half(2 * place)
+
+    def for_epsilon(self, epsilon: float) -> int | None:
+        """The place nearest to the best tilt for an epsilon, None where it is out of reach."""
+        return self._first(lambda half: self._half(half)[0] >= epsilon)
+
+    def for_delta(self, log_delta: float) -> int | None:
+        """The place whose estimate of log delta is nearest to the one asked for."""
+        return self._first(lambda half: self._half(half)[1] <= log_delta)
+
+    def coarser(self, place: int, reach: float, widest: int = COARSER[0]) -> int:
+        """A place of the coarsest grid on which the composed mean moves by at most `reach` standard deviations."""
+        # It depends on the composition and on the question alone, so answers do not depend on what was asked before.
+        room = reach / math.sqrt(self.at(place)[2] or 1.0) / tilt_at(place)
+        for step in COARSER:
+            if step <= widest and 2 ** (step / 2 / TILTS_PER_OCTAVE) - 1 <= room:
+                return min(max(round(place / step) * step, FINEST), STEEPEST)
+        return place
+
+    def _half(self, half: int) -> tuple[float, float, float]:
+        """The same at half a place, remembered."""
+        found = self._known.get(half)
+        if found is None:
+            found = self._known[half] = saddle_point(self.sketches, 2.0 ** (half / 2 / TILTS_PER_OCTAVE))
+        return found
+
+    def _first(self, reached: Callable[[int], bool]) -> int | None:
+        """The first place whose upper end, half a place further, is beyond the target."""
+        if not reached(2 * STEEPEST):
+            return None
+        low, high = FINEST - 1, STEEPEST
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if reached(2 * middle + 1) else (middle, high)
+        return high
+
+
+def tilt_at(place: int) -> float:
+    """The tilt of a place."""
+    return float(2.0 ** (place / TILTS_PER_OCTAVE))
+
+
+@lru_cache(maxsize=64)
+def saddles_of(parts: Parts, tail: int) -> Saddles | None:
+    """Every law in floats, None when one of them has no finite loss within reach."""
+    found = [(float_sketch(law, tail), count) for law, count in parts]
+    known = tuple((sketch, count) for sketch, count in found if sketch is not None)
+    return Saddles(known) if len(known) == len(parts) else None
