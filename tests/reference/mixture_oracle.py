@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from mpmath import binomial, exp, inf, log, mp, mpf, npdf, quad, sqrt
 
 mp.dps = 40
@@ -25,18 +27,19 @@ def laplace(scale):
 def divergence(p, q, a, ends):
     """The integral of (p - a q)+; `ends` split the line where densities have kinks or hills."""
     total, places = mpf(0), sorted(ends)
-    pieces = [left + (right - left) * i / 3 for left, right in zip(places, places[1:], strict=False) for i in range(3)]
+    pieces = [left + (right - left) * i / 3 for left, right in pairwise(places) for i in range(3)]
     for left, right in zip(pieces, [*pieces[1:], places[-1]], strict=True):
         gains = p(left) > a * q(left), p(right) > a * q(right)
         if gains == (False, False):
             continue
+        piece = [left, right]
         if gains[0] != gains[1]:  # the ratio rises, so there is one place where it passes a
             low, high = left, right
             for _ in range(140):
                 middle = (low + high) / 2
                 low, high = (low, middle) if (p(middle) > a * q(middle)) == gains[1] else (middle, high)
-            left, right = (high, right) if gains[1] else (left, low)
-        total += quad(lambda x: p(x) - a * q(x), [left, right])
+            piece = [high, right] if gains[1] else [left, low]
+        total += quad(lambda x: p(x) - a * q(x), piece)
     return total
 
 

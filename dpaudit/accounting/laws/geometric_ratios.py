@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from flint import arb
 
@@ -17,9 +17,8 @@ from dpaudit.accounting.model.law import GaussianShaped, Law
 from dpaudit.exact import ball, ball_endpoints, working_precision
 
 if TYPE_CHECKING:
-    import numpy as np
+    from dpaudit.accounting.model.transform import Reals
 
-    Masses: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 STEPS_PER_DEVIATION: Final = 128  # Places for a standard deviation of the logarithm of a ratio, at most
 WIDEST: Final = Fraction(1, 64)  # Largest logarithm of the ratio of two places
@@ -34,10 +33,10 @@ LEAST: Final = 2.0**-800  # Fused masses below this are left out
 
 @dataclass(frozen=True)
 class Sum:
-    """Masses under Q at places e^((first + i) step), with means of the ratio times mass; the mass of ratio 0; relative error."""
+    """Reals under Q at places e^((first + i) step), with means of the ratio times mass; the mass of ratio 0; relative error."""
 
-    masses: Masses
-    means: Masses  # of the spread they are not used: its places are their ratios
+    masses: Reals
+    means: Reals  # of the spread they are not used: its places are their ratios
     zero: float
     error: float
 
@@ -148,10 +147,10 @@ def _add_fused(one: Sum, other: Sum, step: Fraction) -> Sum:
     return Sum(masses, means, 0.0, one.error + other.error + (4 * size + 16) * UNIT)
 
 
-def _products(one: Masses, other: Masses, apart: int) -> Masses:
-    """Masses of pairs of places that are so far apart, by the lower one."""
+def _products(one: Reals, other: Reals, apart: int) -> Reals:
+    """Reals of pairs of places that are so far apart, by the lower one."""
     size = len(one)
-    found: Masses = one[apart:] * other[: size - apart]
+    found: Reals = one[apart:] * other[: size - apart]
     return found + one[: size - apart] * other[apart:] if apart else found
 
 

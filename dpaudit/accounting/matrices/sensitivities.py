@@ -12,9 +12,8 @@ from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Enclosure, Reason, ball, ball_endpoints, kind_of, working_precision
 
 if TYPE_CHECKING:
-    import numpy as np
+    from dpaudit.accounting.model.transform import Reals
 
-    Table = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 ROUNDING: Final = Fraction(1, 1 << 30)  # Covers what sums of doubles lose, far more than they do
 MOST_TABLE: Final = 1 << 31  # Steps squared times participations beyond which the search is not begun
@@ -151,7 +150,7 @@ def _shares(matrix: Strategy, unit: Fraction) -> list[list[float]]:
     return [[float(abs(matrix.product(one, other)) / unit) for other in range(matrix.steps)] for one in range(matrix.steps)]
 
 
-def _beside(table: Table, separation: int, count: int) -> Table:
+def _beside(table: Reals, separation: int, count: int) -> Reals:
     """For each column and each number below `count`, the most it shares with so many later columns of a pattern, in doubles."""
     import numpy as np
 
