@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -16,15 +17,15 @@ from dpaudit.exact import ball, shown
 PROFILE_SOURCE = "Balle and Wang 2018, Theorem 8: delta(e) = Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu)"
 
 
-class NormalPair(Symmetric, FiniteLosses):  # reflection exchanges the two normal laws
+class NormalPair(Symmetric, FiniteLosses, ABC):  # reflection exchanges the two normal laws
     """N(mu, 1) against N(0, 1)."""
 
     name: str
 
     @property
+    @abstractmethod
     def mu_squared(self) -> Fraction:
         """Squared distance of the two normal laws in standard deviations."""
-        raise NotImplementedError
 
     def describe(self) -> str:
         return self.name

@@ -37,7 +37,16 @@ class Strategy(Protocol):
 
 @dataclass(frozen=True)
 class Toeplitz:
-    """A lower triangular matrix that is constant along its diagonals; built by `toeplitz`."""
+    """A lower triangular matrix that is constant along its diagonals; built by `toeplitz`.
+
+    Args:
+      coefficients: the entries of the first column, exact, the first one not 0, without zeros at the end.
+      steps: how many rows and columns it has.
+    Example:
+      >>> from dpaudit.accounting import toeplitz
+      >>> toeplitz([1, "1/2"], steps=100).falling
+      True
+    """
 
     coefficients: tuple[Fraction, ...]
     steps: int
