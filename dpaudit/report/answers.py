@@ -298,10 +298,8 @@ def _repair_refuted(result: TargetResult) -> str:
 
 def _repair_of(result: TargetResult, diagnosis: Diagnosis) -> str:
     """What mends a cause, and the least change that the evidence leaves possible where more noise would mend it too."""
-    least = _least_change(result) if diagnosis.cause in _OF_SCALE else ""
-    if least and diagnosis.cause == _OF_SCALE[-1]:
-        return least
-    return f"{diagnosis.repair} {least.removesuffix(_SEE)}".strip()
+    least = _least_change(result).removesuffix(_SEE) if diagnosis.cause in _OF_SCALE else ""
+    return least if least and diagnosis.cause == _OF_SCALE[-1] else f"{diagnosis.repair} {least}".strip()
 
 
 def _least_change(result: TargetResult) -> str:
@@ -318,7 +316,7 @@ def _least_change(result: TargetResult) -> str:
     # Only where no delta is spent does epsilon fall in proportion to the scale of additive noise.
     ratio = max(found) / tested
     times = outward(ratio, digits=2 if ratio > _NEAR else 3, up=False).replace("E", "e")
-    return f"At least {times} times the noise or {claim}.{_SEE}"
+    return f"The least that could suffice: {times} times the noise, or {claim}.{_SEE}"
 
 
 def _repair_undecided(result: TargetResult, wanted: Fraction) -> str:
