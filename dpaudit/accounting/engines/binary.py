@@ -181,11 +181,13 @@ def _sums(count: int, first: int, width: int, mode: int, odds: arb) -> tuple[tup
             terms.append(term)
         else:
             tail += term
-            if index % 64 == 0 and index > most and _rest(term, index, count, odds) << NEGLIGIBLE <= tail + terms[-1]:
+            # Terms that were rounded to nothing stay so, and so much is lacking of all of them together.
+            far = index % 64 == 0 and index > most
+            if far and (not term or _rest(term, index, count, odds) << NEGLIGIBLE <= tail + terms[-1]):
                 break
         term = (term * (count - index) * rate >> UNIT_BITS) // (index + 1)
         index += 1
-    short = _rest(term, index, count, odds) if index <= count else 0
+    short = _rest(term + index - first, index, count, odds) if index <= count else 0  # every floor before may be missing here
     sums = [tail]
     for one in reversed(terms):
         sums.append(sums[-1] + one)

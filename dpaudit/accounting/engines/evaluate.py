@@ -13,7 +13,7 @@ from dpaudit.accounting.engines.closed_forms import closed_form
 from dpaudit.accounting.engines.contour import NOT_RUN, contour
 from dpaudit.accounting.engines.finishing import finished
 from dpaudit.accounting.engines.tilted import rough_upper_end, tilted_lattice
-from dpaudit.accounting.laws.groups import alternatives
+from dpaudit.accounting.laws.groups import SplitGroup, alternatives
 from dpaudit.accounting.model.composition import (
     Composition,
     EpsilonAt,
@@ -51,9 +51,8 @@ def evaluate(loss: Composition, question: Question) -> Enclosure:
     """The answer for the worse of the two directions."""
     if (settled := _settled(loss, question)) is not None:
         return settled
-    ways = alternatives(loss)
-    if len(ways) > 1 or ways[0] != loss:
-        return _worst(ways, question)
+    if any(isinstance(law, SplitGroup) for law, _ in loss.parts):
+        return _worst(alternatives(loss), question)
     backward = loss.reversed()
     engine, forward = _direction(loss, question)
     if backward == loss:
@@ -84,7 +83,7 @@ def _worst(ways: Sequence[Composition], question: Question) -> Enclosure:
 
 def evaluate_one(loss: Composition, question: Question) -> Enclosure:
     """The answer for the direction of the laws as they stand; that of `loss.reversed()` is the other one."""
-    if len(alternatives(loss)) > 1:
+    if any(isinstance(law, SplitGroup) for law, _ in loss.parts):
         raise Unsupported(
             "DPA202",
             "a group of which some records are removed and others added has no single direction. Ask .group(removed=, added=).",
