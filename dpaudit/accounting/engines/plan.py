@@ -77,7 +77,10 @@ def float_sketch(law: Distribution, tail: int) -> Sketch | None:
         known = [(loss, p_mass) for loss, p_mass, _ in points.finite if p_mass > 0]
         anchors = [ball_endpoints(loss)[0] for loss, _ in known]
         listed, weights = [float(loss) for loss, _ in known], [float(p_mass.log()) for _, p_mass in known]
-    nodes = law.nodes()
+    try:
+        nodes = law.nodes()
+    except (OverflowError, ValueError):  # a width beyond floats, or one that is 0 as a float
+        return None
     places, logs = np.concatenate((nodes.losses, listed)), np.concatenate((nodes.log_p, weights))
     if not places.size or not (np.abs(places) < LARGEST_PLACE).all():
         return None
