@@ -30,6 +30,7 @@ from dpaudit.auditor.verdict.proof_status import (
     calls_of,
     doubt_proof,
     find_uncovered,
+    is_given_data,
     is_output_of_program,
     proof_of,
 )
@@ -61,7 +62,7 @@ class Examined:
 class Evidence:
     """What was found about one target before the claims are judged together.
 
-    `returned` says whether each watched run gave out what the program of its proof returned.
+    `returned` says whether each watched run gave the data to the program of its proof, and gave out what that returned.
     """
 
     properties: tuple[Property, ...] = ()
@@ -189,10 +190,10 @@ def _explain(case: Case, attack: Attack) -> Diagnosis | None:
 
 
 def _gather_evidence(
-    entry: Entry, trial: Trial, checks: Checks, runs: tuple[Logs, bool, str], finding: ProofFinding | None
+    entry: Entry, trial: Trial, checks: Checks, runs: tuple[Logs, bool, bool, str], finding: ProofFinding | None
 ) -> Evidence:
     """Add to the trial the price of what was logged, the privacy profile and the proof."""
-    claim, (logs, returned, outside) = entry.target.claim, runs
+    claim, (logs, returned, given, outside) = entry.target.claim, runs
     epsilons = profile_epsilons(claim, trial.point, trial.attack.bound)
     price = price_of(claim, logs, epsilons)
     shown = without_values(price, logs[1][0], checks.releases, entry.target)
@@ -205,17 +206,18 @@ def _gather_evidence(
         price=shown,
         profile=profile_of(claim, loss, trial.attack.bound, epsilons),
         proof=proof_of(entry.target.proof, finding, Observed(claim, logs, price, properties, returned, outside)),
-        returned=returned,
+        returned=returned and given,
     )
 
 
-def _watch_runs(case: Case, pair: int, finding: ProofFinding | None) -> tuple[Logs, bool, str]:
-    """Run each dataset of the attacked pair; return logs, whether each run gave out what a proven program returned, and why not.
+def _watch_runs(case: Case, pair: int, finding: ProofFinding | None) -> tuple[Logs, bool, bool, str]:
+    """Run each dataset of the attacked pair; return logs, whether each run gave out what a program returned and gave it the data.
 
+    Last is why the data are not those of the proof, "" where they are.
     What a proof assumes of data is checked on each dataset of the other pairs too, by one run.
     """
     code = None if finding is None else finding.code
-    shown: list[bool] = []
+    shown, given = list[bool](), list[bool]()
     outside: list[str] = []
 
     def log(number: int, label: int, run: int) -> Log:
@@ -224,6 +226,7 @@ def _watch_runs(case: Case, pair: int, finding: ProofFinding | None) -> tuple[Lo
         with recording() as releases, calls_of(code) as calls:
             output = sample_one(case.subject.target, copy_of(data) if case.manner.copies else data, rng)
         shown.append(is_output_of_program(calls, output))
+        given.append(is_given_data(calls, data))
         if finding is not None and (reason := find_uncovered(finding, calls, f"dataset {label + 1} of pair {number + 1}")):
             outside.append(reason)
         return tuple(releases)
@@ -235,7 +238,7 @@ def _watch_runs(case: Case, pair: int, finding: ProofFinding | None) -> tuple[Lo
                 break  # values that are made up are not among those that a proof assumes
             for label in (0, 1) if number != pair else ():
                 log(number, label, 0)
-    return logs, all(shown), next(iter(outside), "")
+    return logs, all(shown), all(given), next(iter(outside), "")
 
 
 def _verdict(evidence: Evidence, settings: Settings, *, rejects: bool) -> tuple[Verdict, str]:

@@ -62,6 +62,8 @@ class PublicSubspaceClassifier(PrivateClassifier):
 
     def _plan(self, public: Public) -> MappedPlan:
         """The learner's plan for images in the span."""
+        if self.feature_ranges is not None:
+            self._require_ranges(public)
         found = public_subspace(
             self.public_X,
             columns=public.features,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -14,6 +15,7 @@ from dpaudit.exact import kind_of, rational
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_LARGEST: Final = Fraction(2) ** 500
 _WRITE: Final = "Write one pair (low, high) for each column in their order, such as feature_ranges=[(17, 90), (0, 99999)]."
 
 
@@ -55,6 +57,8 @@ def read_ranges(given: Any, columns: int) -> Ranges:
             raise InvalidArgument(
                 "DPA103", f"the range of column {place} must end above its beginning, got {low} to {high}. {_WRITE}"
             )
+        if max(abs(low), abs(high)) > _LARGEST or high - low < 1 / _LARGEST:
+            raise InvalidArgument("DPA103", f"the range of column {place} is too wide or too narrow for floats. {_WRITE}")
         pairs.append((float((low + high) / 2), float((high - low) / 2)))
     ends = np.array(pairs)
     return Ranges(ends[:, 0], ends[:, 1])

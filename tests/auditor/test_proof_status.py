@@ -212,14 +212,21 @@ def test_a_refuted_claim_takes_a_proof_that_stands_away():
 
 
 @pytest.mark.parametrize(
-    ("given_out", "verdict"), [(lambda pair: pair, Verdict.REFUTED), (lambda pair: pair[0], Verdict.INCONCLUSIVE)]
+    ("given_in", "given_out", "epsilon", "verdict"),
+    [
+        (list, lambda pair: pair, 1, Verdict.REFUTED),
+        (list, lambda pair: pair[0], 1, Verdict.INCONCLUSIVE),
+        (lambda scores: [0] * len(scores), lambda pair: pair, 1, Verdict.INCONCLUSIVE),
+        (list, lambda pair: pair, Fraction(1, 2), Verdict.INCONCLUSIVE),
+    ],
+    ids=["the program", "a part of its output", "other data", "another epsilon"],
 )
-def test_a_certified_counterexample_refutes_only_a_function_that_gives_out_what_its_program_returns(given_out, verdict):
+def test_a_certified_counterexample_refutes_only_what_its_program_does_with_the_data(given_in, given_out, epsilon, verdict):
     """The audit is too small to see the violation by itself."""
 
     def run(scores, rng):
         noise = {"discrete_laplace": lambda scale: int(rng.geometric(0.5) - rng.geometric(0.5))}
-        return given_out(noisy_max_with_value(list(scores), Fraction(1), **noise))
+        return given_out(noisy_max_with_value(given_in(scores), Fraction(epsilon), **noise))
 
     program, claim = "mechanisms.targets.programs:noisy_max_with_value(epsilon=1)", Claim(PureDP(1), adjacency=ball("linf"))
     audited = Target(run=run, claim=claim, neighbours=[((0, 1), (1, 0))], proof=program, name="largest")

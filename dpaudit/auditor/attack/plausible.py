@@ -76,7 +76,7 @@ def vet(case: Case, places: Sequence[int], most: int) -> Vetting:
     ]
     shown = any(_shows_missing(pairs[place].labels, *sides[place]) for place in looked)
     # An error at records of the data is attacked, and could be what pairs with a new value show.
-    raised = any(_fails(*both) for pair, both in known if len(pair.second) >= least)
+    raised = any(_fails(both[0]) != _fails(both[1]) for pair, both in known if len(pair.second) >= least)
     others = {place: pairs[place].labels for place in looked if not raised and len(pairs[place].second) >= least}
     return Vetting(tuple(kept), runs, sides, shown, _refused({place: others[place] for place in others.keys() - {*kept}}, sides))
 

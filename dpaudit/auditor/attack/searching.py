@@ -125,7 +125,8 @@ def search_pairs(case: Case) -> tuple[Case, tuple[Property, ...]]:
         search.look(again, max(1, search.left // len(again)))
     chosen = sorted(search.best(again)[: FINALISTS if case.seconds == math.inf else finalists_of(runs)])
     spent = vetting.runs + stepped.runs + search.made
-    found = _account(case, search, len(plain) - len(vetting.outputs))
+    unfit = len(vetting.outputs) - len(vetting.plausible)
+    found = _account(case, search, len(plain) - len(vetting.outputs), unfit)
     missing = (_MISSING,) if vetting.shows_missing or stepped.shows_missing else ()
     refused = _refusals(case, {**stepped.refused, **vetting.refused})
     wider = _widened(case, vetting.forms(chosen) | stepped.forms(chosen))
@@ -147,11 +148,13 @@ def _why_not(case: Case) -> tuple[Property, ...]:
     return (Property(SEARCHED, "not run", 0, why),)
 
 
-def _account(case: Case, search: _Search, left: int) -> Property:
-    """Say how many pairs of which kinds were run, and for how many more there were too few runs."""
+def _account(case: Case, search: _Search, left: int, unfit: int) -> Property:
+    """Say how many pairs of which kinds were run, for how many more there were too few runs, and how many were not attacked."""
     families = Counter(case.subject.pairs[place].family for place in sorted(search.rows))
     looked = ", ".join(f"{count} of {family}" for family, count in sorted(families.items()))
     more = f"; the runs do not suffice for {left} more" if left else ""
+    if unfit:
+        more += f"; {unfit} more are not attacked, since the function raises or loses numbers there, or may not be meant for them"
     return Property(SEARCHED, "holds", len(search.rows), f"a few runs each on pairs: {looked}{more}")
 
 

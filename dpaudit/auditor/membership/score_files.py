@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -49,9 +50,9 @@ def read_scores(path: str | Path) -> tuple[NDArray[np.float64], NDArray[np.bool_
     return scores, included
 
 
-def _refuse(path: Path, what: str, cause: Exception | None = None) -> NoReturn:
-    """Raise the refusal of a file, which quotes none of its content."""
-    raise TargetFailure("DPA406", f"{path.name}: {what}. {_HINT}") from cause
+def _refuse(path: Path, what: str) -> NoReturn:
+    """Raise the refusal of a file, which quotes none of its content, as the error that it hides may."""
+    raise TargetFailure("DPA406", f"{path.name}: {what}. {_HINT}") from None
 
 
 def _text(path: Path) -> str:
@@ -60,8 +61,8 @@ def _text(path: Path) -> str:
         _refuse(path, f"it is larger than {_LARGEST // 2**20} MiB, so save it as npz")
     try:
         return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        _refuse(path, "it is not UTF-8", error)
+    except UnicodeDecodeError:
+        _refuse(path, "it is not UTF-8")
 
 
 def _table(path: Path) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -70,8 +71,8 @@ def _table(path: Path) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     sign = "\t" if path.suffix.lower() == ".tsv" else ","
     try:
         lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True))
-    except csv.Error as error:
-        _refuse(path, "it has a broken quote or a cell that is too long", error)
+    except csv.Error:
+        _refuse(path, "it has a broken quote or a cell that is too long")
     header = [name.strip().lower() for name in lines[0]] if lines else []
     places = [place for place, name in enumerate(header) if name.startswith("score")]
     if header.count("included") != 1 or not places:
@@ -95,8 +96,8 @@ def _json_lines(path: Path) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
             continue
         try:
             found = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            _refuse(path, f"line {number} is not JSON", error)
+        except (ValueError, RecursionError):
+            _refuse(path, f"line {number} is not JSON")
         if not isinstance(found, dict) or not {"included", "score"} <= set(found):
             _refuse(path, f'line {number} is no object with "included" and "score"')
         given = found["score"] if isinstance(found["score"], list) else [found["score"]]
@@ -119,8 +120,8 @@ def _array(path: Path) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
             with loaded as archive:
                 parts = (archive["scores"], archive["included"])
         scores, coins = np.asarray(parts[0], dtype=np.float64), np.asarray(parts[1], dtype=np.float64)
-    except (ValueError, EOFError, KeyError, IndexError, TypeError, zipfile.BadZipFile) as error:
-        _refuse(path, "it is neither a matrix of coin and scores in each row nor an archive of arrays scores and included", error)
+    except (ValueError, EOFError, KeyError, IndexError, TypeError, zipfile.BadZipFile, zlib.error):
+        _refuse(path, "it is neither a matrix of coin and scores in each row nor an archive of arrays scores and included")
     if not np.isfinite(scores).all() or not np.isin(coins, (0.0, 1.0)).all() or not scores.size:
         _refuse(path, "it holds a score that is not finite, a coin that is neither 0 nor 1, or no score")
     return scores, coins != 0

@@ -255,9 +255,11 @@ def audit_scores(
     values, inside = _checked(scores, included)
     combined = values[0] if len(values) == 1 else _combine(values, law)
     distance = combined - np.median(combined)
-    # Equal distances keep the order in which the canaries were given.
-    order = np.argsort(-np.abs(distance), kind="stable")
-    right = (distance[order] > 0) == inside[order]
+    # Among equal distances wrong guesses come first: counts are then at most those of any order that knows no coins, whereas the
+    # order of a file often follows them.
+    guessed = (distance > 0) == inside
+    order = np.lexsort((guessed, -np.abs(distance)))
+    right = guessed[order]
     return ScoreAudit(
         design=kind,
         claim=claim,

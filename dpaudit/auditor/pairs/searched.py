@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from dpaudit.auditor.data.domains import HIGH, HUGE, LOW, MISSING, ZERO
 from dpaudit.auditor.data.fields import null_record
@@ -54,8 +54,9 @@ def search_records(rows: list[Any], adjacency: Adjacency, *, beyond: bool) -> It
     yield from _in_turn(families)
     ways = _ways_of_size(rows, strange) if adjacency.kind == "add_remove" else _ways_of_values(rows, strange, adjacency)
     for number, way in enumerate(ways):
-        for one, other in pairwise(way):
-            yield Draft(one, other, "a step towards fewer or equal records", way=number)
+        labels, datasets = way
+        for one, other in pairwise(datasets):
+            yield Draft(one, other, "a step towards fewer or equal records", labels=labels, way=number)
 
 
 def _in_turn(families: Iterable[Iterator[Draft]]) -> Iterator[Draft]:
@@ -169,17 +170,21 @@ def _replaced(rows: list[Any], strange: list[Strange], adjacency: Adjacency) -> 
     yield swaps([*rows, rows[0]], [Strange(rows[0], _REAL), *ends[:2]], [*corners, *ends], size, "one record more than the data")
 
 
-def _ways_of_size(rows: list[Any], strange: list[Strange]) -> Iterator[list[list[Any]]]:
+# Datasets from one record or another to the next, and what is unlike the data about the records that they come to hold.
+_Way: TypeAlias = tuple[frozenset[str], list[list[Any]]]
+
+
+def _ways_of_size(rows: list[Any], strange: list[Strange]) -> Iterator[_Way]:
     """From the data to no record, in several orders, and to as many records again that are all tied, of few data to more."""
     base = rows[:_LONGEST_WAY]
     for ordered in (base, *_arranged(base)):
-        yield [ordered[:count] for count in range(len(ordered), -1, -1)]
+        yield _REAL, [ordered[:count] for count in range(len(ordered), -1, -1)]
     for one in (*_corners(base), *_numeric(strange, ZERO, HIGH)):
         longer = [*base, *[one.record] * max(len(base), _LONGEST_WAY // 2)]
-        yield [longer[:count] for count in range(len(base), len(longer) + 1)]
+        yield one.labels, [longer[:count] for count in range(len(base), len(longer) + 1)]
 
 
-def _ways_of_values(rows: list[Any], strange: list[Strange], adjacency: Adjacency) -> Iterator[list[list[Any]]]:
+def _ways_of_values(rows: list[Any], strange: list[Strange], adjacency: Adjacency) -> Iterator[_Way]:
     """From the data to tied records, one record after the other."""
     if len(rows) > _LONGEST_WAY:
         return
@@ -190,4 +195,4 @@ def _ways_of_values(rows: list[Any], strange: list[Strange], adjacency: Adjacenc
     )
     for one in ends:
         way = [[*[one.record] * count, *rows[count:]] for count in range(len(rows) + 1)]
-        yield [way[0], *(after for before, after in pairwise(way) if not same(before, after))]
+        yield one.labels, [way[0], *(after for before, after in pairwise(way) if not same(before, after))]

@@ -91,7 +91,7 @@ def _fixed_laws(batches: Batches, records: int, rate: float) -> Iterator[_Law]:
     yield float(law.pmf(0)) ** len(shared) if not any(shared) else 1.0, "no two batches that follow each other share a record", None
     for number, count in enumerate(shared, start=1):
         yield float(law.sf(count - 1)) * len(shared), f"two batches that follow each other share {count} records", number
-    yield from _participation(batches, records, rate)
+    yield from _participation(batches, records, size / records)
 
 
 def _participation(batches: Batches, records: int, rate: float) -> Iterator[_Law]:

@@ -32,7 +32,7 @@ def _divisor(steps: Sequence[Step], claim: TrainingClaim) -> LoopCheck:
             return not_judged(DIVISOR, "the loop did not say by what it divides. Give divisor= to step.")
         if not _is_close(seen, told):
             actual = all(_is_close(one.public.get("divisor", 0.0), max(1, len(one.batch))) for one in steps)
-            detail = "it is the actual size of the batch" if actual else f"it is {seen:.6g}, {told:.6g} was told"
+            detail = "it is the actual size of the batch" if actual else f"it is not the {told:.6g} that was told"
             remedy = "Divide by one public number, such as the expected size of a batch for a public number of records."
             return LoopCheck(DIVISOR, "violated", len(steps), detail, remedy, number)
     return holds(DIVISOR, len(steps))
@@ -44,12 +44,12 @@ def _clip(steps: Sequence[Step], claim: TrainingClaim) -> LoopCheck:
     for number, step in enumerate(steps):
         seen = step.public.get("clip")
         if seen is not None and not _is_close(seen, told):
-            detail = f"the loop clips at {seen:.4g}, {told:.4g} was told"
+            detail = f"the loop does not clip at the {told:.4g} that was told"
             return LoopCheck(
                 CLIP, "violated", len(steps), detail, "Fix the clip before looking at records, or pay for choosing it.", number
             )
-    if not any("clip" in step.public for step in steps):
-        return not_judged(CLIP, "the loop did not say at what it clips. Give clip= to step.")
+    if not all("clip" in step.public for step in steps):
+        return not_judged(CLIP, "the loop did not say in every step at what it clips. Give clip= to step.")
     return holds(CLIP, len(steps))
 
 

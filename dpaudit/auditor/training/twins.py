@@ -52,6 +52,8 @@ def compare_trainings(first: TrainingWatch, second: TrainingWatch) -> LoopCheck:
         return LoopCheck(PUBLIC, "violated", min(len(left), len(right)), detail, "Fix the number of steps in advance.")
     if not left:
         return not_judged(PUBLIC, "no step was watched")
+    if not any(step.public for step in left):
+        return not_judged(PUBLIC, "the loops told no divisor, clip or learning rate. Give them to step.")
     return holds(PUBLIC, len(left))
 
 

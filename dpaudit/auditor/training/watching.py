@@ -212,7 +212,8 @@ class TrainingWatch:
         noise = as_float(self.claim.noise_multiplier)
         if NOISE in wrong:
             noise *= float(np.sqrt(sum(step.energy for step in self._steps) / sum(step.size for step in self._steps)))
-            if noise == 0 or self._by_coordinate.min() < len(self._steps) * 1e-6:
+            # More than was told may be anything that was not seen, such as gradients that were not clipped.
+            if noise == 0 or noise > as_float(self.claim.noise_multiplier) or self._by_coordinate.min() < len(self._steps) * 1e-6:
                 return {"told": told, "seen": None}
         seen = self.claim.priced(steps=len(self._steps), sampled="sampling" not in wrong, noise_multiplier=noise)
         return {"told": told, "seen": seen.epsilon(delta=at)}

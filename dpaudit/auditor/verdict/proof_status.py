@@ -105,6 +105,13 @@ def calls_of(code: CodeType | None) -> Iterator[list[Call]]:
             sys.setprofile(before)
 
 
+def is_given_data(calls: Sequence[Call], data: Any) -> bool:
+    """True if one of the arguments of the one call is the list of the data themselves."""
+    if len(calls) != 1 or not isinstance(data, (list, tuple)):
+        return False
+    return any(type(one) is list and len(one) == len(data) and same(one, list(data)) for one in calls[0].arguments.values())
+
+
 def is_output_of_program(calls: Sequence[Call], output: Any) -> bool:
     """True if the output of a run is what its one call of the program returned."""
     return len(calls) == 1 and same(calls[0].value, output)
@@ -162,7 +169,7 @@ def _mismatch(finding: ProofFinding, seen: Observed) -> str:
         reason = _other_claim(finding.contract, finding.values, seen.claim, refuted=finding.status == "refuted")
         if not reason and finding.status in STANDS and not seen.returned:
             reason = "no run gave out what one call of the program returned"
-        return reason or (seen.outside if finding.status in STANDS else "")
+        return reason or seen.outside
     kinds = {release.kind for side in seen.logs for log in side for release in log}
     others = sorted(kinds - set(finding.logged))
     if others or not kinds:

@@ -139,6 +139,15 @@ def test_scores_against_the_wrong_side_give_no_bound():
     assert (0, 0, None) == (found.epsilon, found.mu, found.within(DPSGD(rate=1, steps=1)).noise_multiplier)
 
 
+@pytest.mark.parametrize("scores", [np.ones(400), np.repeat([0.0, 1.0], 200), np.arange(400) % 3], ids=["one", "two", "three"])
+def test_equal_scores_show_nothing_in_whatever_order_a_file_has_them(scores):
+    inside = np.arange(400) % 2 == 0
+    for order in (np.argsort(inside, kind="stable"), np.argsort(~inside, kind="stable")):
+        found = audit_scores(scores[order], inside[order], delta=0)
+        assert 0 == found.epsilon
+        assert 0 == found.mu
+
+
 def test_a_claim_is_refuted_by_what_it_excludes_and_not_by_what_it_allows():
     scores, inside = gaussian_scores(np.random.default_rng(3), 1000, 2.0)
     for claim, refuted in ((GDP(mu="1/2"), True), (GDP(mu=2), False), (ApproxDP(1, "1e-5"), True), (PureDP(9), False)):

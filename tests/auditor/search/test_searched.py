@@ -255,15 +255,22 @@ def of_known_towns(rows, rng):
     return sum({"A": 1, "B": 0, "C": 1}[row["town"]] for row in rows) + rng.laplace()
 
 
+def of_small_values(ages, rng):
+    if max(ages, default=0) > 100:
+        raise ValueError
+    return noisy(clipped(ages), 100, rng)
+
+
 @pytest.mark.parametrize(
     ("data", "run", "words"),
     [
         (AGES, with_root, ["raised ValueError at a value far below the others", "raised TypeError at a missing value"]),
         (ROWS, of_known_towns, ["raised KeyError at", "a new category"]),
+        (AGES, of_small_values, ["raised ValueError at a value far above the others"]),
         (AGES, lambda ages, rng: noisy(clipped(ages), 100, rng), []),
         (AGES, lambda ages, rng: noisy(len(ages), 1, rng) / (rng.random() > 0.3), []),
     ],
-    ids=["a number", "a category", "none", "at random"],
+    ids=["a number", "a category", "a way to tied ones", "none", "at random"],
 )
 def test_an_error_at_an_invented_record_stands_beside_the_verdict_as_not_checked(data, run, words):
     report = audit(target(data, run), runs=RUNS, seed=5, stop_early=True)

@@ -174,6 +174,21 @@ def test_the_law_of_batches_is_not_flagged_at_its_own_level(sampling):
         assert binom.sf(count - 1, runs, 0.1) > 1e-9
 
 
+def test_batches_whose_size_is_rounded_are_not_flagged():
+    from dpaudit.auditor.training.batches import _fixed_laws
+
+    rng = np.random.default_rng(2)
+    batches = [rng.permutation(15)[:2] for _ in range(2000)]
+    assert all(tail > 1e-9 for tail, _, place in _fixed_laws(batches, 15, 0.1) if place is None)
+
+
+def test_loops_that_tell_no_public_number_are_not_called_alike():
+    with audit_training(told()) as one, audit_training(told()) as other:
+        for watch in (one, other):
+            watch.step(batch=[0, 1], gradients=np.eye(2), noisy_sum=np.ones(2))
+    assert "not judged" == compare_trainings(one, other).status
+
+
 def test_neighbours_are_compared_number_by_number():
     loop = replace(SOUND, divisor=lambda batch, count: float(count))
     with audit_training(told()) as one, audit_training(told(records=RECORDS - 1)) as other:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from dpaudit.claims import ApproxDP
-from dpaudit.errors import DpauditError, Unsupported
-from learners import Budget, PrivateClassifier
+from dpaudit.errors import DpauditError, InvalidArgument, Unsupported
+from learners import Budget, PrivateClassifier, PublicSubspaceClassifier
 from learners.rows.ranges import read_ranges
 
 RANGES = [(0, 10), ("-1/2", "1/2"), (-1e6, 1e6)]
@@ -73,6 +73,20 @@ def test_columns_of_very_different_scales_count_alike():
 def test_ranges_are_refused_with_what_they_do_not_go_with(changed):
     with pytest.raises(DpauditError, match="ranges"):
         model(feature_ranges=WIDE, **changed).fit(*problem(40))
+
+
+@pytest.mark.parametrize("adjacency", ["replace_one", "zero_out"])
+def test_ranges_are_refused_for_images_in_a_public_span(adjacency):
+    """Public records and the null record are not scaled, and a step would move further than its sensitivity says."""
+    settings = {"epsilon": 5, "delta": "1e-6", "feature_norm": 1, "classes": [0, 1], "centred": False, "adjacency": adjacency}
+    with pytest.raises(DpauditError, match="ranges"):
+        PublicSubspaceClassifier(**settings, public_X=np.eye(3), feature_ranges=WIDE).fit(*problem(40))
+
+
+@pytest.mark.parametrize("high", ["1e400", "1e-400"])
+def test_ranges_beyond_floats_are_refused(high):
+    with pytest.raises(InvalidArgument, match="DPA103"):
+        read_ranges([(0, high)], 1)
 
 
 def test_ranges_are_refused_for_a_sparse_matrix():
