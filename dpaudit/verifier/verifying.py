@@ -22,7 +22,6 @@ from dpaudit.verifier.ir import Draw, ListOf, Place, Program, contract_of
 from dpaudit.verifier.notation import format_term
 from dpaudit.verifier.ordinary.answering import in_own_terms, seeds
 from dpaudit.verifier.ordinary.entering import read_function
-from dpaudit.verifier.ordinary.loops import counts_up
 from dpaudit.verifier.ordinary.reading import Reading, read
 from dpaudit.verifier.outcomes import Checked, ProofResult
 from dpaudit.verifier.product.walk import statements
@@ -135,7 +134,7 @@ def _understood(
     """The program of a source: read as it stands where it is in the subset, else as people write."""
     assert promise is not None  # noqa: S101 - for the type checker: `verify` checked it
     records = any(change.relation in ("add_remove", "replace_one") for _, change in promise.changes)
-    if not (records or function or data or (isinstance(source, str) and counts_up(source))):
+    if not (records or function or data):
         try:
             return parse(source, promise, helpers=helpers), None
         except OutsideSubset:

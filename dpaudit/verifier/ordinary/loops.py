@@ -371,15 +371,6 @@ def read_while(state: State, node: ast.While, block: Block, target: Target) -> N
     _after(state, node, before)
 
 
-def counts_up(text: str) -> bool:
-    """True for a text with a `while` that counts, which is read as a loop over a range."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return any(isinstance(node, ast.While) and _is_counted(node) for node in ast.walk(tree))
-
-
 def _is_counted(node: ast.While) -> bool:
     """True for `while i < limit:` whose last statement is `i += 1`, and which changes neither before."""
     match node:

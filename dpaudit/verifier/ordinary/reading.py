@@ -12,6 +12,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.spec import LAWS, Spec
 from dpaudit.verifier.frontend import OutsideSubset
 from dpaudit.verifier.ordinary import calls, comprehensions, expressions, records, shapes, statements
+from dpaudit.verifier.ordinary.admitting import admit
 from dpaudit.verifier.ordinary.modules import Source, find, scope_of
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import Again, Learned, State
@@ -80,6 +81,7 @@ class Reading:
 def read(text: str, claimed: Spec, *, function: str | None = None, data: Mapping[str, str] | None = None) -> Reading:
     """Read a function of a file: the one that is named, or else its last; `data` types what the file does not say."""
     source = find(text, function)
+    admit(source.tree, source.function)
     learned = Learned()
     for _ in range(_MOST_READINGS):
         try:

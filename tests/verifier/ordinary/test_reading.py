@@ -70,8 +70,6 @@ REFUSED = {
     "return sorted(data)[0] + np.random.laplace(0, 1 / eps)": "sorted",
     "return len(data) + np.random.gumbel(0, 1 / eps)": "noise by hand",
     "g = (x for x in data)\n    return sum(g) + np.random.laplace(0, 1 / eps)": "two generators",
-    "k = 1\n    xs = [k for x in data]\n    k = 2\n    return sum(xs) + np.random.laplace(0, 1 / eps)": "changed later",
-    "try:\n        n = len(data)\n    except ValueError:\n        n = 0\n    return n": "try",
 }
 
 
@@ -95,7 +93,7 @@ REWRITTEN = [
     "return sum(1 for x in data if x <= 3) + np.random.laplace(0, 1 / eps)",
     "return len(data) + np.random.laplace(0, 2 / eps)",
     "g = list(x for x in data)\n    return sum(g) + np.random.laplace(0, 1 / eps)",
-    "k = 1\n    xs = [k for x in data]\n    k_2 = 2\n    return sum(xs) + k_2 + np.random.laplace(0, 1 / eps)",
+    "k = 1\n    xs = [k for x in data]\n    later = 2\n    return sum(xs) + later + np.random.laplace(0, 1 / eps)",
 ]
 
 
