@@ -142,7 +142,7 @@ class PrivacyLoss:
         Example:
           >>> from dpaudit.accounting import laplace
           >>> [str(epsilon) for epsilon in laplace(scale=2).epsilons([0, "1/10"])]
-          ['1/2', '[0.289278, 0.289279]']
+          ['0.5', '[0.289278, 0.289279]']
         """
         return tuple(self.epsilon(delta=delta, direction=direction) for delta in deltas)
 

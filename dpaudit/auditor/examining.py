@@ -123,7 +123,7 @@ def case_of(
         checked=checks.runs + PRICE_RUNS + (_PACE_RUNS if _sets_pace(entry) else 0),
         places=checks.places,
         stops_early=settings.stop_early is not False,
-        search=runs_to_search_within(seconds, pace) if entry.plan is None else entry.plan.search,
+        search=runs_to_search_within(seconds, pace, entry.target.most_runs) if entry.plan is None else entry.plan.search,
     )
 
 

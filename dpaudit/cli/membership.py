@@ -149,4 +149,4 @@ def _allowed(claim: Claim | None) -> list[tuple[float, float]]:
 
     loss = loss_of_claim(claim)
     rates = [10 ** (-5 * (1 - step / _CURVE_POINTS)) for step in range(_CURVE_POINTS)]
-    return [(rate, 1 - loss.tradeoff(alpha=rate).floats()[0]) for rate in rates] + [(1.0, 1.0)]
+    return [(rate, 1 - loss.tradeoff(alpha=rate, of="profile").floats()[0]) for rate in rates] + [(1.0, 1.0)]

@@ -172,7 +172,7 @@ def _sums(count: int, first: int, width: int, mode: int, odds: arb) -> tuple[tup
     # Term j + 1 is term j times odds (count - j)/(j + 1). Every floor loses less than 1 in a term, which later steps multiply as
     # they multiply the term itself: relative to the term by 2^-UNIT_BITS while terms rise, and no further once they fall.
     rate = int((odds.lower() * arb(2) ** UNIT_BITS).lower().floor().unique_fmpz() or 0)
-    close = odds.lower() * (1 - arb(2) ** (16 - UNIT_BITS)) <= ball(Fraction(rate, 1 << UNIT_BITS))
+    close = odds.upper() * (1 - arb(2) ** (16 - UNIT_BITS)) <= ball(Fraction(rate, 1 << UNIT_BITS))
     term, terms, tail, index = 1 << UNIT_BITS, list[int](), 0, first
     last = min(first + width, count + 1)
     most = mode

@@ -78,13 +78,9 @@ class Contour:
             least, most = found - rest - images, found + rest
             ends = ball_endpoints((self.infinity + least).lower())[0], ball_endpoints((self.infinity + most).upper())[1]
         return (
-            min(max(Fraction(ends[0]), Fraction(0)), Fraction(1)),
-            max(min(Fraction(ends[1]), Fraction(1)), Fraction(0)),
-            (
-                found,
-                images,
-                rest,
-            ),
+            Fraction(min(max(ends[0], Fraction(0)), Fraction(1))),
+            Fraction(max(min(ends[1], Fraction(1)), Fraction(0))),
+            (found, images, rest),
         )
 
     def delta(self, epsilon: Fraction) -> Enclosure:

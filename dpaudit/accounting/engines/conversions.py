@@ -12,9 +12,11 @@ from dpaudit.accounting.engines.currencies import CONCENTRATED, GAUSSIAN, PURE, 
 from dpaudit.accounting.engines.evaluate import evaluate
 from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian, RoundedGaussian
 from dpaudit.accounting.laws.gaussian import NormalPair
+from dpaudit.accounting.laws.groups import require_direction
 from dpaudit.accounting.laws.response import BoundedRange
 from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.laws.seen import Seen
+from dpaudit.accounting.laws.together import Joined, Together
 from dpaudit.accounting.model.composition import Composition, DeltaAt
 from dpaudit.accounting.model.law import Bracketed, Law
 from dpaudit.errors import Unsupported
@@ -34,6 +36,7 @@ def renyi_divergence(loss: Composition, order: Fraction) -> Enclosure:
 
 def divergence(loss: Composition, order: Fraction) -> Enclosure:
     """The same for the direction of the laws as they stand."""
+    require_direction(loss)
     least, most = _divergence(loss, order)
     return Enclosure(least, most, Reason("Renyi divergences of the parts add up (Mironov 2017, Proposition 1)"))
 
@@ -111,7 +114,13 @@ def _least_moment(law: Law, order: Fraction) -> Endpoint:
 
 def _only_bounds(law: Law) -> bool:
     """True if the moment that a law states may be above its own."""
-    return isinstance(law, (DiscreteGaussian, RoundedGaussian, Bracketed))
+    match law:
+        case Joined():
+            return any(_only_bounds(part) for part, _ in law.parts)
+        case Together():
+            return any(_only_bounds(part) for part, _ in (*law.finite.parts, *law.smooth))
+        case _:
+            return isinstance(law, (DiscreteGaussian, RoundedGaussian, Bracketed))
 
 
 def _limit(law: Law) -> Fraction:

@@ -13,7 +13,7 @@ from dpaudit.accounting.engines.closed_forms import closed_form
 from dpaudit.accounting.engines.contour import NOT_RUN, contour
 from dpaudit.accounting.engines.finishing import finished
 from dpaudit.accounting.engines.tilted import rough_upper_end, tilted_lattice
-from dpaudit.accounting.laws.groups import SplitGroup, alternatives
+from dpaudit.accounting.laws.groups import SplitGroup, alternatives, require_direction
 from dpaudit.accounting.model.composition import (
     Composition,
     EpsilonAt,
@@ -83,11 +83,7 @@ def _worst(ways: Sequence[Composition], question: Question) -> Enclosure:
 
 def evaluate_one(loss: Composition, question: Question) -> Enclosure:
     """The answer for the direction of the laws as they stand; that of `loss.reversed()` is the other one."""
-    if any(isinstance(law, SplitGroup) for law, _ in loss.parts):
-        raise Unsupported(
-            "DPA202",
-            "a group of which some records are removed and others added has no single direction. Ask .group(removed=, added=).",
-        )
+    require_direction(loss)
     settled = _settled(loss, question)
     return _direction(loss, question)[1] if settled is None else settled
 

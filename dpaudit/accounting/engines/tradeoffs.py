@@ -11,7 +11,7 @@ from typing import Final
 from flint import arb
 
 from dpaudit.accounting.engines.evaluate import evaluate, evaluate_one
-from dpaudit.accounting.laws.groups import alternatives
+from dpaudit.accounting.laws.groups import alternatives, require_direction
 from dpaudit.accounting.model.composition import Composition, DeltaAt, infinite_loss
 from dpaudit.accounting.model.law import Bracketed
 from dpaudit.accounting.model.search import golden_section
@@ -43,6 +43,7 @@ def tradeoff_at(loss: Composition, alpha: Fraction) -> Enclosure:
 
 def tradeoff_of_direction(loss: Composition, alpha: Fraction) -> Enclosure:
     """The same where the second dataset of the pair, as the laws stand, is the null hypothesis."""
+    require_direction(loss)
     if alpha == 1:
         return Enclosure.point(0, Reason("the test that always rejects"))
     if alpha == 0:

@@ -61,9 +61,11 @@ class Plan:
         return self.pilot + self.betting + self.bound
 
 
-def runs_to_search_within(seconds: float, pace: float) -> int:
-    """Return how many runs a time budget allows the search at a pace of runs a second: a power of two, so that few paces differ."""
+def runs_to_search_within(seconds: float, pace: float, most: int | None) -> int:
+    """Return how many runs a time budget and the target's limit allow the search: a power of two, so that few paces differ."""
     affordable = min(int(pace * seconds / _SHARE_OF_A_CLOCK), SEARCHED_BY_A_CLOCK)
+    if most is not None:
+        affordable = min(affordable, most // _SEARCHING_SHARE)
     return 2 ** (affordable.bit_length() - 1) if affordable >= _ENOUGH_TO_SEARCH // _SEARCHING_SHARE else 0
 
 

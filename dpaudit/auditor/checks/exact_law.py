@@ -123,7 +123,7 @@ def _violations(claim: Claim, allowance: Allowance, sides: tuple[list[Any], list
             yield f"{found}, the claim allows {_most(bound)}"
     if allowance.curve is not None:
         for missed, caught in _closest(sides, allowance):
-            allowed = allowance.curve.tradeoff(alpha=missed)
+            allowed = allowance.curve.tradeoff(alpha=missed, of="profile")  # all that a curve of epsilons and deltas promises
             if 1 - caught < allowed.lower:
                 found = f"an event of probability {_least(caught)} on one dataset has {_most(missed)} on the other"
                 yield f"{found}, the claimed curve allows {_most(1 - allowed.lower)}"

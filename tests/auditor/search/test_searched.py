@@ -323,4 +323,4 @@ def test_a_time_budget_is_searched_too_and_replays(monkeypatch):
 
 @pytest.mark.parametrize(("runs", "finalists", "pace"), [(0, 0, 100), (2**11, 4, 4000), (2**12, 8, 8000), (2**13, 12, 1e6)])
 def test_a_clock_allows_the_search_a_sixteenth_of_the_time_in_powers_of_two(runs, finalists, pace):
-    assert (runs, finalists) == (runs_to_search_within(10, pace), finalists_of(runs))
+    assert (runs, finalists) == (runs_to_search_within(10, pace, None), finalists_of(runs))
