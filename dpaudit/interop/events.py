@@ -100,6 +100,9 @@ def _mixture(event: Any, adjacency: Adjacency) -> accounting.PrivacyLoss:
 
 def _truncated(event: Any, adjacency: Adjacency) -> accounting.PrivacyLoss:
     """A Gaussian on truncated Poisson batches; the noise multiplier is relative to the contribution of one record."""
+    if adjacency.kind == "replace_one":
+        remedy = "Write gaussian(...).sampled(TruncatedPoisson(...)).under('replace_one') with the noise per contribution."
+        raise Unsupported("DPA202", f"truncated batches are read under add_remove and zero_out, got {adjacency}. {remedy}")
     batch = accounting.TruncatedPoisson(rate=event.sampling_probability, cap=event.truncated_batch_size, records=event.dataset_size)
     noise = positive(event.noise_multiplier, "noise_multiplier")
     return accounting.gaussian(sigma=noise).sampled(batch).under(adjacency)

@@ -10,10 +10,13 @@ import pytest
 
 from dpaudit import GDP, RDP, ZCDP, ApproxDP, Curve, PureDP
 from dpaudit.accounting import (
+    CyclicPoisson,
     Poisson,
     RandomAllocation,
     RandomOrder,
+    SampledWithReplacement,
     Shuffle,
+    TruncatedPoisson,
     WithoutReplacement,
     approx_dp,
     best_of_negative_binomial_runs,
@@ -24,9 +27,11 @@ from dpaudit.accounting import (
     discrete_laplace,
     explicit_pair,
     gaussian,
+    gaussian_mixture,
     gdp,
     laplace,
     laws,
+    matrix_mechanism,
     mixture,
     noisy_max,
     permute_and_flip,
@@ -35,6 +40,7 @@ from dpaudit.accounting import (
     rdp,
     sparse_vector,
     staircase,
+    toeplitz,
     update_charged,
     zcdp,
 )
@@ -67,6 +73,17 @@ MAKES = {
     "shuffle": lambda: randomized_response(epsilon=1, adjacency="replace_one").sampled(Shuffle(1000)),
     "order": lambda: gaussian(sigma=2, adjacency="replace_one").sampled(RandomOrder(100, [50, 50])),
     "group": lambda: laplace(scale=2).group(3),
+    "mixture of Gaussians": lambda: gaussian_mixture(sigma=1, sensitivities=[0, 1], weights=["1/2", "1/2"]),
+    "group in a sample": lambda: gaussian(sigma=2).sampled(Poisson("1/100")).group(2),
+    "user in a sample": lambda: laplace(scale=2).sampled(Poisson("1/100")).user(records=2),
+    "replaced in a sample": lambda: gaussian(sigma=2).sampled(Poisson("1/100")).under("replace_one"),
+    "truncated": lambda: gaussian(sigma=2).sampled(TruncatedPoisson(rate="1/10", cap=2, records=20)),
+    "with replacement": lambda: gaussian(sigma=2, adjacency="replace_one").sampled(SampledWithReplacement(size=2, of=9)),
+    "together": lambda: compose(gaussian(sigma=2), pure_dp(1)).sampled(Poisson("1/100"), together=True),
+    "bands": lambda: matrix_mechanism(
+        toeplitz([1, "1/2"], steps=8), noise_multiplier=1, participation=CyclicPoisson(rate="1/10", bands=2)
+    ),
+    "two slots": lambda: gaussian(sigma="1/2").sampled(RandomAllocation(steps=2)),
     "sum": lambda: compose(5 * gaussian(sigma=2), laplace(scale=1)),
     "guarantees": lambda: PureDP("1/3"),
     "approximate": lambda: ApproxDP(1, "1e-6"),

@@ -9,6 +9,7 @@ from typing import Any
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.cyclic import CyclicSample
 from dpaudit.accounting.laws.gaussian import SquaredGaussian
+from dpaudit.accounting.laws.groups import under
 from dpaudit.accounting.matrices.participation import CyclicPoisson, Participation
 from dpaudit.accounting.matrices.sensitivities import max_column, squared_sensitivity
 from dpaudit.accounting.matrices.strategies import Strategy, Toeplitz, strategy_of
@@ -35,13 +36,16 @@ def matrix_mechanism(
         the longest column of C, exact, positive.
       participation: when a record may take part; contributions may depend on earlier outputs. With CyclicPoisson every step is
         amplified by sampling, for matrices with no more bands than there are classes.
-      adjacency: the neighbouring relation; the steps of other records do not change with it.
+      adjacency: add_remove, zero_out or replace_one; the steps of other records do not change with it. The noise multiplier is
+        relative to the contribution of one record, so a record that is replaced moves the outputs twice as far as one that is
+        left out: the loss under replace_one is that under add_remove with `.under("replace_one")`.
     Returns:
       A loss that is exact up to rounding where the sensitivity of the pattern is, and for Poisson samples with true column lengths.
     Raises:
       InvalidArgument: a parameter is not a finite number (DPA101, DPA102), not positive (DPA104), or the matrix or its size does
         not fit (DPA103, DPA105).
-      Unsupported: more bands than classes, classes of which none is worst, or a search that is too long (DPA202).
+      Unsupported: more bands than classes, classes of which none is worst, a search that is too long, or another adjacency
+        (DPA202).
     Source: Denisov, McMahan, Rush, Smith, Thakurta 2022; Choquette-Choo et al. 2023; docs/prices.md, "Matrix mechanisms".
     Example:
       >>> from dpaudit.accounting import CyclicPoisson, prefix_root, toeplitz
@@ -51,13 +55,20 @@ def matrix_mechanism(
       [0.0299582, 0.0299583]
     """
     strategy, noise = strategy_of(matrix), positive(noise_multiplier, "noise_multiplier")
-    unit = max_column(strategy) * noise**2
+    unit, relation = max_column(strategy) * noise**2, Adjacency.of(adjacency)
+    if relation == Adjacency("replace_one"):
+        left_out = matrix_mechanism(strategy, noise_multiplier=noise, participation=participation)
+        return PrivacyLoss(under(left_out.composition, relation))
+    if relation.kind not in {"add_remove", "zero_out"}:
+        raise Unsupported(
+            "DPA202", f"a matrix mechanism has a law under add_remove, zero_out and replace_one of records, got {relation}."
+        )
     if isinstance(participation, CyclicPoisson):
-        return _sampled(strategy, unit, noise, participation, Adjacency.of(adjacency))
+        return _sampled(strategy, unit, noise, participation, relation)
     found = squared_sensitivity(strategy, participation)
     name = f"matrix_mechanism({_described(strategy)}, noise_multiplier={shown(noise)}, participation={participation})"
     low, high = (SquaredGaussian(square / unit, name) for square in (found.low, found.high))
-    return one_release(high if low == high else Between(name, high, low, GROUND), adjacency)
+    return one_release(high if low == high else Between(name, high, low, GROUND), relation)
 
 
 def _sampled(matrix: Strategy, unit: Fraction, noise: Fraction, scheme: CyclicPoisson, adjacency: Adjacency) -> PrivacyLoss:

@@ -155,18 +155,23 @@ def gaussian_mixture(
       sigma: standard deviation of the noise, in output units, exact, positive.
       sensitivities: largest Euclidean norms of what the neighbour may contribute, in output units, exact, at least 0.
       weights: probability of each, exact, in the same order, adding up to 1; the draw must not depend on the data.
-      adjacency: the neighbouring relation; the mixture is what the dataset with the record gives.
+      adjacency: add_remove or zero_out; the mixture is what the dataset with the record gives. Where records are replaced both
+        datasets give one: `.under("replace_one")` of the loss under add_remove.
     Returns:
       A loss that is exact for the stated norms, both directions, also after composition.
     Raises:
       InvalidArgument: different lengths (DPA105), nothing listed (DPA109), a number that is none (DPA101, DPA102), negative or
-        weights of another sum than 1 (DPA103), or a sigma that is not positive (DPA104).
+        weights of another sum than 1 or another adjacency (DPA103), or a sigma that is not positive (DPA104).
     Source: Choquette-Choo, Ganesh, Steinke, Thakurta 2023; docs/prices.md, "Mixtures of Gaussians".
     Example:
       >>> from dpaudit.accounting import gaussian_mixture
       >>> print(gaussian_mixture(sigma=1, sensitivities=[0, 1, 3], weights=["1/2", "3/10", "1/5"]).delta(epsilon=1))
       [0.165402, 0.165403]
     """
+    relation = Adjacency.of(adjacency)
+    if relation.kind not in {"add_remove", "zero_out"}:
+        remedy = 'For records that are replaced write gaussian_mixture(...).under("replace_one").'
+        raise InvalidArgument("DPA103", f"adjacency must be add_remove or zero_out, got {relation}. {remedy}")
     noise = positive(sigma, "sigma")
     chances = distribution_from_numbers(weights, "weights")
     if isinstance(sensitivities, str) or not isinstance(sensitivities, Sequence) or len(sensitivities) != len(chances):
@@ -174,4 +179,4 @@ def gaussian_mixture(
     norms = [non_negative(norm, f"sensitivities[{index}]") for index, norm in enumerate(sensitivities)]
     listed = [f"[{', '.join(shown(value) for value in values)}]" for values in (norms, chances)]
     name = f"gaussian_mixture(sigma={shown(noise)}, sensitivities={listed[0]}, weights={listed[1]})"
-    return one_release(mixed_normals(zip(norms, chances, strict=True), ((Fraction(0), Fraction(1)),), noise**-2, name), adjacency)
+    return one_release(mixed_normals(zip(norms, chances, strict=True), ((Fraction(0), Fraction(1)),), noise**-2, name), relation)

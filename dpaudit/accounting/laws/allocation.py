@@ -12,15 +12,15 @@ from typing import Final
 
 from flint import arb, arb_poly, fmpq, fmpq_poly
 
-from dpaudit.accounting.laws.between import Between
-from dpaudit.accounting.laws.geometric_ratios import geometric_points
+from dpaudit.accounting.laws.between import Between, end_of, law_below
+from dpaudit.accounting.laws.geometric_ratios import geometric_points, has_geometric_points
 from dpaudit.accounting.laws.mixed_moments import between_whole, mean_moments
 from dpaudit.accounting.laws.pairs import ExplicitPair
 from dpaudit.accounting.laws.sampled import Sampled, profile_of
 from dpaudit.accounting.laws.seen import Cumulated, Seen, cumulate
 from dpaudit.accounting.model.coordinates import common_unit
 from dpaudit.accounting.model.distribution import Distribution, Point, Points, Scattered, Sides
-from dpaudit.accounting.model.law import Bracketed, Finite, GaussianShaped, Law, LossValue, Mass, sum_of_losses
+from dpaudit.accounting.model.law import Finite, GaussianShaped, Law, LossValue, Mass, sum_of_losses
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, ball_endpoints, fmpq_of, working_precision
 
@@ -131,7 +131,8 @@ class Fused:
     def points(self, tail: int) -> Points:  # noqa: ARG002 - the tail was cut with the table
         """The places with their masses."""
         found = geometric_points(self.law, self.steps, above=False)
-        return Points((), arb(1), arb(1)) if found is None else found
+        unknown = arb(0).union(arb(1))
+        return Points((), unknown, unknown) if found is None else found
 
 
 def allocate(law: Law, steps: int) -> Law:
@@ -142,7 +143,7 @@ def allocate(law: Law, steps: int) -> Law:
     exact = _exact_step(law, steps)
     if exact:
         return _exact(law, steps, exact, name)
-    above, below = law.bracket() if isinstance(law, Bracketed) else (law, law)
+    above, below = end_of(law, 0) or law, law_below(law)
     _require_distribution(above)
     return Between(
         name, Allocated(above, steps, removing=True), None if below is None else allocate_from_below(below, steps), GROUND
@@ -153,7 +154,7 @@ def allocate_from_below(law: Law, steps: int) -> Law:
     """A law below: the sums of places, and beside it one step by itself; DPA202 where the distribution is not known."""
     _require_distribution(law)
     alone: Law | None = None if profile_of(law) is None else Sampled(law, Fraction(1, steps), removing=True)
-    if not isinstance(law, GaussianShaped) or not law.mu_squared:
+    if not isinstance(law, GaussianShaped) or not has_geometric_points(law, steps):
         return Seen(Sums(law, steps), alone)
     kinds: list[Fused | Sums] = [Fused(law, steps), Sums(law, steps)]
     first, other = kinds if law.mu_squared >= 1 else reversed(kinds)  # an even grid is finer where ratios are close to 1

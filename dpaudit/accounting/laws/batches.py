@@ -10,7 +10,7 @@ from typing import Final
 
 from flint import arb
 
-from dpaudit.accounting.laws.between import Between
+from dpaudit.accounting.laws.between import Between, end_of, law_below
 from dpaudit.accounting.laws.gaussian import NormalPair
 from dpaudit.accounting.laws.groups import law_at_distance
 from dpaudit.accounting.laws.mixed import Mixed
@@ -20,7 +20,7 @@ from dpaudit.accounting.laws.normal_sums import Weights
 from dpaudit.accounting.laws.response import Response
 from dpaudit.accounting.laws.sampled import Sampled, profile_of
 from dpaudit.accounting.laws.without_replacement import Swapped
-from dpaudit.accounting.model.law import Bracketed, Law, LossValue
+from dpaudit.accounting.model.law import Law, LossValue
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, ball_endpoints, shown, working_precision
 
@@ -38,6 +38,18 @@ REDRAWN: Final = (
     "a record that is drawn j times is j records that are replaced (Balle, Barthe, Gaboardi 2018, Theorem 10; "
     "docs/sampling_schemes.md, with replacement)"
 )
+
+
+@dataclass(frozen=True)
+class CutBatch(Mixed):
+    """A whole or a cut batch: above a record that is the only one to change as the relation of a `Cut` says, and no other."""
+
+    def reversed(self) -> CutBatch:
+        return CutBatch(tuple((weight, law.reversed()) for weight, law in self.parts))
+
+    def under(self, *, replaced: bool) -> Law:  # noqa: ARG002 - neither is known
+        """Refused: the batch no longer says what it was made of (DPA202)."""
+        raise Unsupported("DPA202", f"{self.describe()} is known for its own adjacency only. Read the releases there.")
 
 
 @dataclass(frozen=True)
@@ -84,7 +96,7 @@ class Cut:
         mean = whole * self.rate + part * kept_least
         alone = ((Fraction(0), 1 - mean), (Fraction(1), mean))
         lower = self._pair(alone, alone if self.relation == "replace_one" else ALONE)
-        upper: Law = Mixed(tuple((weight, law) for weight, law in parts if weight))
+        upper: Law = CutBatch(tuple((weight, law) for weight, law in parts if weight))
         return (upper.reversed(), lower.reversed()) if self.turned else (upper, lower)
 
     def bracket_source(self) -> str:
@@ -146,12 +158,13 @@ def cut_law(law: Law, rate: Fraction, cap: int, records: int) -> Law:
 
 def redrawn_law(law: Law, size: int, records: int) -> Law:
     """A release on draws with replacement; DPA202 for laws that say nothing about several replaced records."""
-    above, below = law.bracket() if isinstance(law, Bracketed) else (law, law)
+    above, below = end_of(law, 0) or law, law_below(law)
     chances, rest = copy_chances(size, records)
     drawn = 1 - chances[0]
-    parts = [(chance / drawn, law_at_distance(above, copies)) for copies, chance in enumerate(chances) if copies and chance]
+    several = [(chance / drawn, law_at_distance(above, copies)) for copies, chance in enumerate(chances) if copies and chance]
+    parts = [(chance, end_of(part, 0) or part) for chance, part in several]
     mean = Mixed((*parts, *([(rest / drawn, REVEALED)] if rest else [])))
-    if profile_of(mean) is None:
+    if any(profile_of(part) is None for _, part in parts):
         raise Unsupported("DPA202", f"{law.describe()} has no certified profile for records that are drawn several times.")
     lower: Law | None = None
     if isinstance(below, NormalPair):

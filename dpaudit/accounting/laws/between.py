@@ -58,6 +58,12 @@ def dominated_laws(composition: Composition) -> Composition:
     return merge_parts(known, composition.adjacency)
 
 
+def law_below(law: Law) -> Law | None:
+    """One law that the worst mechanism of a class loses at least, a law itself where it is one; None where none is known."""
+    end = end_of(law, 1)
+    return end.below() if isinstance(end, BoundedRange) else end
+
+
 def end_of(law: Law, side: int) -> Law | None:
     """The law above (0) or below (1) a class of mechanisms, which may be a class in its turn; None where there is none."""
     while isinstance(law, Bracketed) and (end := law.bracket()[side]) != law:

@@ -293,7 +293,7 @@ class Halved(NoGap):
         removed, added = self._directions()
         rises, falls = removed.points(tail), added.points(tail)
         if not all(loss > 0 or loss < 0 or loss.is_zero() for side in (rises, falls) for loss, _, _ in side.finite):
-            return Points((), arb(1), arb(1))
+            return Points((), arb(0).union(arb(1)), arb(0).union(arb(1)))
         above = [point for point in rises.finite if point[0] > 0]
         below = [point for point in falls.finite if point[0] < 0]
         high, low = removed.sides([arb(0)])[0], added.sides([arb(0)])[0]

@@ -29,6 +29,9 @@ BITS: Final = 192  # Working precision for what is computed once
 UNIT: Final = 2.0**-53
 TINY: Final = 2.0**-960  # More than what an underflow and what follows from it can lose
 LEAST: Final = 2.0**-800  # Fused masses below this are left out
+# Steps between places are multiples of about 2^-20, and a standard deviation takes 128 of them.
+FEW_STEPS: Final = 16  # Steps beyond which the mean of ratios near 1 is resolved better by an even grid
+LEAST_SQUARE, MOST_SQUARE = Fraction(1, 10**8), Fraction(2**40)
 
 
 @dataclass(frozen=True)
@@ -42,10 +45,16 @@ class Sum:
 
 
 def geometric_points(law: Law, steps: int, *, above: bool) -> Points | None:
-    """Losses of the mean of `steps` ratios, of a law above it or below it; None for laws that are not Gaussian."""
-    if not isinstance(law, GaussianShaped) or not 0 < law.mu_squared < 2**40:
-        return None
-    return _points(law.mu_squared, steps, above)
+    """Losses of the mean of `steps` ratios, of a law above it or below it; None where `has_geometric_points` is false."""
+    return _points(law.mu_squared, steps, above) if isinstance(law, GaussianShaped) and has_geometric_points(law, steps) else None
+
+
+def has_geometric_points(law: Law, steps: int) -> bool:
+    """True for Gaussian laws whose ratios are neither too close to 1 for places that are told apart nor beyond floats."""
+    if not isinstance(law, GaussianShaped) or not LEAST_SQUARE <= law.mu_squared < MOST_SQUARE:
+        return False
+    # The mean of many ratios that are close to 1 is closer still: an even grid is finer there.
+    return law.mu_squared > 1 or steps <= FEW_STEPS
 
 
 @lru_cache(maxsize=16)

@@ -1,9 +1,13 @@
-"""Group privacy: the loss of datasets that differ in several records, with and without sampling."""
+"""Group privacy: the loss of datasets that differ in several records, with and without sampling.
+
+The order matters: a group of a sampled release holds records that are drawn one by one, while a sample of the release of a group
+(`.group(2).sampled(...)`) draws all of the group or none of it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from itertools import product
 from typing import Final, Protocol, runtime_checkable
@@ -18,8 +22,8 @@ from dpaudit.accounting.laws.discrete_laplace import DiscreteLaplace
 from dpaudit.accounting.laws.gaussian import Gaussian, NormalPair, SquaredGaussian
 from dpaudit.accounting.laws.laplace import Laplace
 from dpaudit.accounting.laws.mixed_laplace import MixedLaplace
-from dpaudit.accounting.laws.mixed_normals import mixed_normals
-from dpaudit.accounting.laws.mixed_pair import binomial_weights
+from dpaudit.accounting.laws.mixed_normals import MixedNormals, mixed_normals
+from dpaudit.accounting.laws.mixed_pair import ALONE, binomial_weights
 from dpaudit.accounting.laws.mixed_responses import MixedResponses
 from dpaudit.accounting.laws.normal_sums import Weights
 from dpaudit.accounting.laws.response import BoundedRange, Response, pure_response
@@ -40,7 +44,10 @@ def of_group(loss: Composition, size: int) -> Composition:
 
 
 def of_parts(loss: Composition, removed: int, added: int) -> Composition:
-    """The composition when so many records are removed and added; DPA202 for a part that has no law there."""
+    """The composition when so many records are removed and added; DPA202 elsewhere and for a part that has no law there."""
+    if loss.adjacency.kind != "add_remove":
+        remedy = "Ask .group(size) for so many steps of this relation."
+        raise Unsupported("DPA202", f"numbers of removed and added records are about add_remove, got {loss.adjacency}. {remedy}")
     return _each(loss, lambda law: _law_of_parts(law, removed, added))
 
 
@@ -59,6 +66,10 @@ def under(loss: Composition, adjacency: Adjacency) -> Composition:
     def change(law: Law) -> Law:
         if isinstance(law, Reread):
             return law.under(replaced=swapped)
+        if not swapped and _holds_reread(law):
+            raise Unsupported(
+                "DPA202", f"{law.describe()} is known under add_remove only. Read its releases under {adjacency} first."
+            )
         return _law_of_parts(law, 1, 1, replaced=True) if swapped else law
 
     return merge_parts([(change(law), count) for law, count in loss.parts], adjacency)
@@ -70,6 +81,15 @@ class Reread(Law, Protocol):
 
     def under(self, *, replaced: bool) -> Law:
         """The law for a record that is replaced, else for one that contributes nothing."""
+
+
+def _holds_reread(value: object) -> bool:
+    """True if anywhere in a law there is one that depends on what happens to the record."""
+    if isinstance(value, tuple):
+        return any(_holds_reread(part) for part in value)
+    if not is_dataclass(value):
+        return False
+    return isinstance(value, Reread) or any(_holds_reread(getattr(value, field.name)) for field in fields(value))
 
 
 @dataclass(frozen=True)
@@ -98,9 +118,10 @@ class SplitGroup:
     def log_moment(self, order: Fraction) -> arb | None:
         found = [law.log_moment(order) for law in self.members()]
         known = [moment for moment in found if moment is not None]
-        return (
-            None if len(known) < len(found) else max(known[1:], key=lambda moment: moment.upper(), default=known[0]).max(known[0])
-        )
+        if len(known) < len(found):
+            return None
+        most = max(known[1:], key=lambda moment: moment.upper(), default=known[0]).max(known[0])
+        return arb(0).union(most) if isinstance(self.law.law, Response) else most  # of promises the members are laws above
 
     def members(self) -> list[Law]:
         """The laws for every number of records that are removed, from all of them down."""
@@ -125,6 +146,15 @@ def alternatives(loss: Composition) -> list[Composition]:
         if each.reversed() not in found:
             found.append(each)
     return found
+
+
+def require_direction(loss: Composition) -> None:
+    """Refuse a composition that stands for several, none of which a direction names (DPA202)."""
+    if any(isinstance(law, SplitGroup) for law, _ in loss.parts):
+        raise Unsupported(
+            "DPA202",
+            "a group of which some records are removed and others added has no single direction. Ask .group(removed=, added=).",
+        )
 
 
 def _each(loss: Composition, change: Callable[[Law], Law]) -> Composition:
@@ -160,6 +190,9 @@ def _law_of_parts(law: Law, removed: int, added: int, *, replaced: bool = False)
     """One law when so many records are removed and added, a removed one `replaced` by the added one where it was."""
     if removed + added == 1:
         return law if removed else law.reversed()
+    if replaced and isinstance(law, MixedNormals) and law.name.startswith("gaussian_mixture("):
+        moved = law.up if law.down == ALONE else law.down
+        return mixed_normals(moved, moved, law.unit_squared, f"group(removed=1, added=1) of {law.name}")
     if not isinstance(law, Sampled):
         return law_at_distance(law, removed + added)
     if isinstance(law, CyclicSample) and not replaced:
@@ -171,7 +204,14 @@ def _law_of_parts(law: Law, removed: int, added: int, *, replaced: bool = False)
     if not law.removing:
         removed, added = added, removed
     up, down = (binomial_weights(size, law.rate) for size in (removed, added))
-    return mixed_law(law.law, up, down, f"group(removed={removed}, added={added}) of {law.describe()}")
+    name = f"group(removed={removed}, added={added}) of {law.describe()}"
+    found = mixed_law(law.law, up, down, name)
+    if not isinstance(found, MixedResponses) or max(removed, added) == 1:
+        return found
+    # Only one step each way is attained: of several, no mechanism need have the law above.
+    one, other = min(removed, 1), min(added, 1)
+    turned = (one, other) if law.removing else (other, one)
+    return Between(name, found, _law_of_parts(law, *turned, replaced=replaced), "a group contains single steps")
 
 
 def mixed_law(law: Law, up: Weights, down: Weights, name: str) -> Law:

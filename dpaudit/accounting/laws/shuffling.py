@@ -13,11 +13,11 @@ from typing import Final
 from flint import arb, ctx
 
 from dpaudit.accounting.laws.allocation import allocate_from_below
-from dpaudit.accounting.laws.between import Between
+from dpaudit.accounting.laws.between import Between, end_of, law_below
 from dpaudit.accounting.laws.response import Response
 from dpaudit.accounting.laws.seen import Seen
 from dpaudit.accounting.model.distribution import Distribution, Point, Points, Scattered
-from dpaudit.accounting.model.law import Bracketed, FiniteLosses, Law, LossValue, Symmetric
+from dpaudit.accounting.model.law import FiniteLosses, Law, LossValue, Symmetric
 from dpaudit.errors import EngineDisagreement, Unsupported
 from dpaudit.exact import ball, shown, working_precision
 
@@ -98,7 +98,7 @@ class Alike:
 
 def shuffle_law(law: Law, reports: int) -> Law:
     """A locally private report among shuffled ones, between two laws; DPA202 unless its losses are bounded."""
-    above, below = law.bracket() if isinstance(law, Bracketed) else (law, law)
+    above, below = end_of(law, 0) or law, law_below(law)
     ends = [loss.ends()[1] for side in (above, above.reversed()) if (loss := side.greatest_loss()) is not None]
     epsilon = max(ends, default=math.inf)
     if len(ends) < 2 or not isinstance(epsilon, Fraction) or above.infinity_mass() or above.reversed().infinity_mass():

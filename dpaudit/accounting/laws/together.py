@@ -9,9 +9,10 @@ from typing import Final, TypeAlias
 
 from flint import arb, fmpq
 
-from dpaudit.accounting.laws.between import Between, end_of
+from dpaudit.accounting.laws.between import Between, end_of, law_below
 from dpaudit.accounting.laws.gaussian import SquaredGaussian
 from dpaudit.accounting.laws.laplace import Laplace, is_short, summed_profile
+from dpaudit.accounting.laws.response import BoundedRange
 from dpaudit.accounting.laws.sampled import profile_of
 from dpaudit.accounting.model.composition import Composition
 from dpaudit.accounting.model.coordinates import Coordinates, Place
@@ -158,11 +159,11 @@ def put_together(loss: Composition) -> Composition:
     """All releases as one, whose law is above and perhaps below; DPA202 where no closed form is known for them."""
     if sum(count for _, count in loss.parts) <= 1:
         return loss
-    above, below = ([(end_of(law, side), count) for law, count in loss.parts] for side in (0, 1))
+    above = [(end_of(law, 0), count) for law, count in loss.parts]
     upper = _together([(law, count) for law, count in above if law is not None])
-    if not any(isinstance(law, Bracketed) for law, _ in loss.parts):
+    if not any(isinstance(law, (Bracketed, BoundedRange)) for law, _ in loss.parts):
         return Composition(((upper, 1),), loss.adjacency)
-    known = [(law, count) for law, count in below if law is not None]
+    known = [(below, count) for law, count in loss.parts if (below := law_below(law)) is not None]
     lower = _together(known) if known else None
     name = f"together({loss.describe()})"
     return Composition(((Between(name, upper, lower, "the product of the laws above and that of those below"), 1),), loss.adjacency)
