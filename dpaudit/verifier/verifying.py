@@ -81,8 +81,8 @@ def verify(  # noqa: PLR0913 - the parts of a specification
         a counterexample at most 10 seconds.
     Returns:
       "proven" for every length and every value of the parameters, with a certificate, or "proven (real numbers)" where the source
-        computes in floats, which is no proof about floats; "refuted" with neighbours and an event
-      whose probabilities are certified; or "unknown" with what stood in the way, which says nothing about the claim.
+      computes in floats, which is no proof about floats; "refuted" with neighbours and an event whose probabilities are certified;
+      or "unknown" with what stood in the way, which says nothing about the claim.
     Raises:
       Unsupported: source outside the subset, with line, column, construct and hint (DPA701 to DPA706), or a specification that
         cannot be read (DPA722, DPA723).

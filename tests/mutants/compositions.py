@@ -182,7 +182,8 @@ def trade_offs_are_those_of_the_best_tests(exact):
         loss = built(parts)
         for alpha in (Fraction(0), Fraction(1, 50), Fraction(1, 5), Fraction(3, 5), Fraction(1)):
             expected = min(best_error(outcomes(exact, parts, turn), alpha) for turn in (1, -1))
-            found = loss.tradeoff(alpha=alpha)
+            assert loss.tradeoff(alpha=alpha).contains(expected)
+            found = loss.tradeoff(alpha=alpha, of="profile")
             assert found.lower <= expected
             assert found.upper >= convex_hull(exact, parts, alpha)
             assert found.width <= Fraction(1, 10**5)
