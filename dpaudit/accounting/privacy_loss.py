@@ -341,7 +341,7 @@ class PrivacyLoss:
           >>> laplace(scale=2).group(3).describe()
           'laplace(scale=2, sensitivity=3)'
           >>> print(gaussian(sigma=1).sampled(Poisson("0.1")).group(2).delta(epsilon="1/2"))
-          [0.0145289, 0.0145290]
+          [0.0145289, 0.014529]
         """
         from dpaudit.accounting.laws.groups import of_group, of_parts
 
@@ -387,7 +387,7 @@ class PrivacyLoss:
           >>> from dpaudit.accounting import Poisson, gaussian
           >>> swapped = gaussian(sigma=1).sampled(Poisson("0.1")).under("replace_one")
           >>> print(swapped, swapped.delta(epsilon=1).upper < 0.00033)
-          group(removed=1, added=1) of gaussian(sigma=1, sensitivity=1).sampled(Poisson(0.1)) under replace_one True
+          group(removed=1, added=1) of gaussian(sigma=1, sensitivity=1).sampled(Poisson(1/10)) under replace_one True
         """
         from dpaudit.accounting.laws.groups import under
 
