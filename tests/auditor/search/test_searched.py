@@ -310,7 +310,8 @@ def test_a_sum_that_wraps_around_is_found_beyond_the_size_of_the_data():
 
 
 def test_a_time_budget_is_searched_too_and_replays(monkeypatch):
-    monkeypatch.setattr("dpaudit.auditor.examining.runs_to_search_within", lambda seconds, pace, most: 2**11)  # whatever the machine does
+    # Whatever the machine does.
+    monkeypatch.setattr("dpaudit.auditor.examining.runs_to_search_within", lambda seconds, pace, most: 2**11)
     one = target(AGES, DEFECTS["a size"][2], name="size")
     report = audit(one, seconds=2, seed=4, stop_early=True)
 
