@@ -47,6 +47,13 @@ _OF_TEXTS: Final = {
     "digits": "how number {} of the text is written, as a code,",
     "counts": "how often the words of class {} occur in the text",
 }
+_FEATURES_NAMED: Final = 4
+_LISTED: Final = re.compile(
+    r"(?P<name>kind|parity) (?:(?P<sign><=|>=|=) (?P<limit>-?[\d.e+]+)|in \{(?P<codes>[-\d.e+, ]+)\})"
+    r"(?: \(kinds: (?P<legend>.*);[^;]*\))?"
+)
+_CODE: Final = re.compile(r"(?:^|, )(\d+) ")
+_PARITIES: Final = {0.0: "an even whole number", 0.5: "no whole number", 1.0: "an odd whole number"}
 _SIGNS: Final = {"<=": "at most", ">=": "at least", "<": "below", "=": "exactly"}
 _RECORD: Final = re.compile(r"record (\d+) (removed|added|replaced|differs)")
 _MOST_DIGITS: Final = 4
@@ -172,20 +179,68 @@ def seen(result: TargetResult) -> str:
 def event_in_words(event: str) -> str:
     """An event as a clause: "the output is at least 0.6455"."""
     short = _NUMBER.sub(lambda found: f"{float(found[0]):.{_MOST_DIGITS}g}", event)
+    if (listed := _LISTED.fullmatch(event)) and (words := _forms_in_words(listed)):
+        return words
     if found := _RANK.fullmatch(event):
-        return f"{_subject(found['name'])} is among the {found['end']} {found['share']} of what either dataset gave"
+        scored = re.fullmatch(r"score of \((.+)\)", found["name"])
+        which = _weighted(scored[1]) if scored else _subject(found["name"])
+        return f"{which} is among the {found['end']} {found['share']} of what either dataset gave"
     if found := _RANGE.fullmatch(short):
         return f"{_subject(found['name'])} is at least {found['low']} and below {found['high']}"
     if found := _SCORE.fullmatch(short):
         end = "high" if found["sign"] == ">=" else "low"
-        which = _cut(_subject(found["names"] or found["name"]))
-        return f"a weighted sum of {which} is {end} ({_SIGNS[found['sign']]} {found['limit']})"
+        return f"{_weighted(found['names'] or found['name'])} is {end} ({_SIGNS[found['sign']]} {found['limit']})"
     if found := _THRESHOLD.fullmatch(short):
         return f"{_subject(found['name'])} is {_SIGNS[found['sign']]} {found['limit']}"
     name = re.match(r"[^<>=(){},]+?(?= (?:in \{|is |equal to |in one))", short)
     if name:
         return f"{_subject(name[0])}{_cut(short[name.end() :].replace(' in {', ' is one of {', 1))}"
     return f"the output falls into the event [{_cut(short)}]"
+
+
+def _weighted(names: str) -> str:
+    """A score of several features in words; where they are many, the first few and the number of the others."""
+    more = names.endswith(", and more")
+    parts = re.split(r", (?!\d)", names.removesuffix(", and more"))
+    words = ["whether it is even or odd" if part == "parity" else _subject(part) for part in parts]
+    if len(words) <= _FEATURES_NAMED and not more:
+        return f"a weighted sum of {' and '.join([', '.join(words[:-1]), words[-1]] if words[1:] else words)}"
+    return f"a weighted sum of {', '.join(words[:2])} and {'many' if more else len(words) - 2} other features"
+
+
+def _forms_in_words(listed: re.Match[str]) -> str:
+    """An event of forms, or of even and odd numbers, by the names of what it holds; empty where some of that has no name."""
+    if listed["name"] == "parity":
+        names = _PARITIES
+    else:
+        parts = _CODE.split(listed["legend"] or "")[1:]
+        names = {float(code): _form(name) for code, name in zip(parts[::2], parts[1::2], strict=True)}
+    held = _held(listed, tuple(names))
+    if listed["name"] == "parity":
+        words = " or ".join(names[code] for code in held if code in names)
+        return "the output is " + words.replace("an even whole number or an odd whole number", "a whole number")
+    if listed["sign"] == ">=":  # forms that were not seen at first have large codes
+        others = [names[code] for code in names if code not in held]
+        return f"the output is not {_cut(' nor '.join(others))}" if others else ""
+    if not held or any(code not in names for code in held):
+        return ""
+    more = "" if len(held) == 1 else " or has another form" if len(held) == 2 else f" or has one of {len(held) - 1} other forms"
+    return f"the output is {_cut(names[held[0]])}{more}"
+
+
+def _held(listed: re.Match[str], codes: tuple[float, ...]) -> list[float]:
+    """The codes that an event holds, of all that have a name where it is a threshold."""
+    if listed["codes"]:
+        return [float(code) for code in listed["codes"].split(", ")]
+    limit = float(listed["limit"])
+    inside = {"<=": limit.__ge__, ">=": limit.__le__, "=": limit.__eq__}[listed["sign"]]
+    return [code for code in codes if inside(code)]
+
+
+def _form(name: str) -> str:
+    """A form in words: a dictionary by its keys."""
+    keys = re.findall(r"[(,]([^:(),]+):", name) if name.startswith("dict(") and name.count("(") == 1 else []
+    return f"a dict with the keys {', '.join(keys)}{' ...' if name.endswith('...') else ''}" if keys else f"of the form {name}"
 
 
 def _cut(text: str) -> str:

@@ -25,6 +25,9 @@ _COLOURS: Final = {
     Verdict.PROVEN: "bold green",
 }
 _MARGIN: Final = 14
+_SPEAKING: Final = ("refuted", "stale", "unknown")
+"""What is said of a proof in a sentence of its own."""
+
 _LONGEST_IN_HEADING: Final = 90
 """Columns before a text, the longest verdict and two spaces."""
 _IN_FULL: Final = 3
@@ -109,12 +112,16 @@ def _found(result: TargetResult, answer: Answers, width: int) -> Iterator[Render
     """Verdict and name, then what was found and what to do, indented."""
     from rich.text import Text
 
+    witnesses = _witnesses(result)
+    beside = _beside_name(result, witnesses, width) if result.verdict is Verdict.CONSISTENT else ""
     yield Text.assemble(
         (result.verdict.upper().ljust(_MARGIN), _COLOURS[result.verdict]),
         (printable(result.name), "bold"),
-        _described(result, width),
+        beside or _described(result, width),
     )
     told = [f"{answer.found} {answer.seen}".strip(), *_beside(result)]
+    if witnesses and not beside:
+        told.append(wording.sentence(witnesses))
     if result.verdict is Verdict.CONSISTENT:
         told = [" ".join(told)]
     if answer.why:
@@ -137,19 +144,35 @@ def _described(result: TargetResult, width: int) -> str:
     return source if len(source) <= room else ""
 
 
+def _beside_name(result: TargetResult, witnesses: str, width: int) -> str:
+    """What a surviving target answers, and what price and proof say, as far as there is room behind its name."""
+    text = printable(result.description)
+    room = width - _MARGIN - len(result.name) - len(witnesses) - 4
+    if not witnesses.startswith("price") or room < 0:
+        return ""
+    return f"  {text}  {witnesses}" if text and len(text) <= min(_LONGEST_IN_HEADING, room) else f"  {witnesses}"
+
+
+def _witnesses(result: TargetResult) -> str:
+    """Price and proof of a claim that was not refuted, where no proof needs a sentence of its own."""
+    proof = result.proof
+    judged = result.verdict in (Verdict.CONSISTENT, Verdict.INCONCLUSIVE, Verdict.PROVEN)
+    if result.price is None or not judged or (proof is not None and proof.status in _SPEAKING):
+        return ""
+    price = "no price" if result.price.value is None else f"price {wording.priced(result.price)}"
+    return price if proof is None else f"{price}, proof {proof.status}"
+
+
 def _beside(result: TargetResult) -> Iterator[str]:
-    """What other witnesses and checks say, a sentence each: violated ones, checks that were not run, price and proof."""
+    """What checks and proofs say, a sentence each: violated ones, checks that were not run, and proofs that do not stand."""
     for status, text in wording.remarks(result):
         if status == "violated" or (status == "not run" and result.verdict not in (Verdict.REFUTED, Verdict.FAILED)):
             yield wording.sentence(f"{status} is the check: {text}" if status == "violated" else f"not checked: {text}")
     if wording.inversion(result):
         yield wording.inversion(result)
     proof = result.proof
-    if proof is not None and proof.status in ("refuted", "stale", "unknown"):
+    if proof is not None and proof.status in _SPEAKING:
         yield f"Proof {_proof(proof)}."
-    elif result.verdict in (Verdict.CONSISTENT, Verdict.INCONCLUSIVE, Verdict.PROVEN) and result.price is not None:
-        shown = "" if proof is None else f", proof {proof.status}"
-        yield wording.sentence(f"{'no price' if result.price.value is None else f'price {wording.priced(result.price)}'}{shown}")
 
 
 def _details(

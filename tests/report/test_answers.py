@@ -65,7 +65,20 @@ def result(verdict=Verdict.REFUTED, **given):
         ("value in {1, 2}", "the output is one of {1, 2}"),
         ("kind is a float", "the form of the output is a float"),
         ("value equal to one particular value, 3 % of the outputs", "the output equal to one particular value, 3 % of the outputs"),
-        ("score of (item 0, sum) <= -3.25", "a weighted sum of output[0], sum is low (at most -3.25)"),
+        ("score of (item 0, sum) <= -3.25", "a weighted sum of output[0] and the sum of the output is low (at most -3.25)"),
+        ("score of (value, parity) >= 2", "a weighted sum of the output and whether it is even or odd is high (at least 2)"),
+        ("parity <= 0", "the output is an even whole number"),
+        ("parity <= 0.5", "the output is an even whole number or no whole number"),
+        ("parity in {0, 1}", "the output is a whole number"),
+        (
+            "kind = 1 (kinds: 0 float, 1 NoneType; others are codes of forms not seen at first)",
+            "the output is of the form NoneType",
+        ),
+        (
+            "kind <= 1 (kinds: 0 dict(10:float,15:float), 1 dict(10:float); others are codes of forms not seen at first)",
+            "the output is a dict with the keys 10, 15 or has another form",
+        ),
+        ("kind >= 1 (kinds: 0 float, 1 None; others are codes of forms not seen at first)", "the output is not of the form float"),
         ("", "the output falls into the event []"),
     ],
 )
