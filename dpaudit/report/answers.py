@@ -371,7 +371,7 @@ def _least_change(result: TargetResult) -> str:
     # Only where no delta is spent does epsilon fall in proportion to the scale of additive noise.
     ratio = max(found) / tested
     times = outward(ratio, digits=2 if ratio > _NEAR else 3, up=False).replace("E", "e")
-    return f"The least that could suffice: {times} times the noise, or {claim}.{_SEE}"
+    return f"At least {times} times the noise, or {claim}.{_SEE}"
 
 
 def _repair_undecided(result: TargetResult, wanted: Fraction) -> str:

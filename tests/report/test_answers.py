@@ -101,7 +101,7 @@ def test_the_dataset_on_which_the_event_is_frequent_comes_first():
     [
         (
             {"attack": attack(counted=bound(400, 20, Fraction(2)))},
-            "The least that could suffice: 2.0 times the noise, or a claim of epsilon >= 2.",
+            "At least 2.0 times the noise, or a claim of epsilon >= 2.",
         ),
         ({"attack": attack(counted=bound(500, 0, Fraction(5)))}, "One of the datasets gives outputs that the other never gave."),
         ({"attack": attack("length <= 1", bound(500, 0, Fraction(5)))}, "Fix keys, length and types of the output"),
