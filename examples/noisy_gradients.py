@@ -63,7 +63,7 @@ class NoisyGradients:
 
     @property
     def claim(self) -> Claim:
-        """What it promises for one record more or less: GDP where every step takes all records, otherwise a curve."""
+        """What it promises for one record added or removed: GDP where every step takes all records, otherwise a curve."""
         multiplier = Fraction(self.noise_multiplier)
         if self.rate == 1:
             square = Fraction(self.steps) / multiplier**2

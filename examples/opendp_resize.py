@@ -13,7 +13,7 @@ dp.enable_features("contrib")
 # Ordered datasets: neighbours differ by one insertion or deletion. The map says that resized ones differ by at most two.
 ordered = (dp.vector_domain(dp.atom_domain(T=int)), dp.insert_delete_distance())
 resize = dp.t.make_resize(*ordered, size=3, constant=0, MO="InsertDeleteDistance")
-target = from_opendp(resize, name="resize_ordered", description="is one record more or less at most two after resizing?")
+target = from_opendp(resize, name="resize_ordered", description="is one record added or removed at most two after resizing?")
 
 # The same for multisets, where the order does not count: the map is right.
 unordered = (dp.vector_domain(dp.atom_domain(T=int)), dp.symmetric_distance())

@@ -14,6 +14,8 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a possible path"
-        raise InvalidArgument("DPA503", f"the folder {folder} cannot be made ({reason}). Name one that may be written.") from error
+        raise InvalidArgument(
+            "DPA503", f"the folder {folder} cannot be made ({reason}). Name one that can be made, such as report."
+        ) from error
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise InvalidArgument("DPA503", f"the folder {folder} may not be written. Name one that may.")
+        raise InvalidArgument("DPA503", f"the folder {folder} may not be written. Name one that you may write to, such as report.")

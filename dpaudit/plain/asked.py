@@ -39,7 +39,7 @@ class Asked:
 
     @property
     def relation(self) -> Adjacency:
-        """The neighbouring relation, one record more or less unless another is given."""
+        """The neighbouring relation, one record added or removed unless another is given."""
         return Adjacency(self.adjacency or "add_remove", self.unit or "record")
 
     @property

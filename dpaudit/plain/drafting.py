@@ -43,7 +43,7 @@ _CLAIM: Final = """
 {name} = claim(
     epsilon={epsilon},{note}
     delta={delta}
-    adjacency="add_remove",  # one record more or less; "replace_one" where the number of records is public
+    adjacency="add_remove",  # one record added or removed; "replace_one" where the number of records is public
     data=...,  # --data FILE.csv replaces it
 {arguments})({function})
 """

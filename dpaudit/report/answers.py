@@ -56,6 +56,7 @@ _CODE: Final = re.compile(r"(?:^|, )(\d+) ")
 _PARITIES: Final = {0.0: "an even whole number", 0.5: "no whole number", 1.0: "an odd whole number"}
 _SIGNS: Final = {"<=": "at most", ">=": "at least", "<": "below", "=": "exactly"}
 _RECORD: Final = re.compile(r"record (\d+) (removed|added|replaced|differs)")
+_RECORDS: Final = re.compile(r"\d+(?= -> \d+ records| records)")
 _MOST_DIGITS: Final = 4
 _LONGEST: Final = 60
 _LEAST_EXCESS: Final = 1e-3
@@ -68,7 +69,8 @@ _FEW_RUNS: Final = 20_000
 """Fewer runs than this choose pair and event badly."""
 
 _NEAR: Final = Fraction(11, 10)
-_SEE: Final = " See how far a record moves the value."
+_SEE: Final = "Check the sensitivity. "
+_FURTHER: Final = re.compile(r"(about [\d.]+ times) further")
 _OF_SCALE: Final = ("replacement", "each", "norm", "narrow")
 """Causes that more noise would mend."""
 
@@ -172,7 +174,8 @@ def seen(result: TargetResult) -> str:
     told = sorted(zip(counts, _sides(attack), strict=True), reverse=True, key=lambda one: one[0])
     (often, here), (rarely, there) = ((_share(count, bound), side) for count, side in told)
     # Each run was made on either dataset with probability 1/2, and only the number of both together is known.
-    runs = f"about {wording.thousands(bound.counts.runs // 2)} runs"
+    half = bound.counts.runs // 2
+    runs = f"about {wording.thousands(round(half, 2 - len(str(half))))} runs"
     return f"{wording.sentence(here)[:-1]}, {event_in_words(attack.event)} in {often} of {runs}; {there}, in {rarely}."
 
 
@@ -224,8 +227,8 @@ def _forms_in_words(listed: re.Match[str]) -> str:
         return f"the output is not {_cut(' nor '.join(others))}" if others else ""
     if not held or any(code not in names for code in held):
         return ""
-    more = "" if len(held) == 1 else " or has another form" if len(held) == 2 else f" or has one of {len(held) - 1} other forms"
-    return f"the output is {_cut(names[held[0]])}{more}"
+    more = "" if len(held) <= 2 else f" or has one of {len(held) - 2} other forms"
+    return f"the output is {' or '.join(_cut(names[code]) for code in held[:2])}{more}"
 
 
 def _held(listed: re.Match[str], codes: tuple[float, ...]) -> list[float]:
@@ -268,18 +271,22 @@ def _share(count: int, bound: Bound) -> str:
 def _sides(attack: Attack) -> tuple[str, str]:
     """How the two datasets of a pair are called in a sentence."""
     known = _RECORD.match(attack.pair.difference)
-    if known and known[2] == "removed":
-        return f"with record {known[1]}", f"without record {known[1]}"
-    if known and known[2] == "added":
-        return f"without record {known[1]}", f"with record {known[1]}"
-    if known:
-        return f"with one value of record {known[1]}", f"with another value of record {known[1]}"
-    return "on the first dataset", "on the second dataset"
+    if known is None:
+        return "on the first dataset", "on the second dataset"
+    size = max((int(count) for count in _RECORDS.findall(attack.pair.difference)), default=0)
+    name = f"record {known[1]} (of 0 to {size - 1})" if size > 1 else f"record {known[1]}"
+    match known[2]:
+        case "removed":
+            return f"with {name}", f"without record {known[1]}"
+        case "added":
+            return f"without {name}", f"with record {known[1]}"
+        case _:
+            return f"with one value of {name}", f"with another value of record {known[1]}"
 
 
 def _refuted(result: TargetResult) -> str:
     """Why a claim is refuted: the witness with the clearest number first."""
-    false = f"The claim of {_claim_in_words(result)} is false"
+    false = f"The claim of {claim_in_words(result)} is false"
     bound = result.lower_bound
     if result.rejected_in_family:
         if bound is not None and bound.epsilon is not None and _exceeds(bound, result):
@@ -296,7 +303,7 @@ def _refuted(result: TargetResult) -> str:
     return f"{false}. {wording.sentence(result.summary)}"
 
 
-def _claim_in_words(result: TargetResult) -> str:
+def claim_in_words(result: TargetResult) -> str:
     """The claim, and what may change between two datasets."""
     change = wording.neighbours(result.claim.adjacency).partition(",")[0]
     return f"{wording.promised(result)} ({change or result.claim.adjacency})"
@@ -327,7 +334,7 @@ def _would_have_found(result: TargetResult) -> str:
     if power is None or power.epsilon is None:
         return ""
     least = f"{power.epsilon:.{_MOST_DIGITS}g}"
-    return f"; epsilon {least} on the tested pair and event would be found with probability {power.probability:g}"
+    return f"; a true epsilon of {least} on the tested pair and event would be found with probability {power.probability:g}"
 
 
 def _repair_refuted(result: TargetResult) -> str:
@@ -353,25 +360,28 @@ def _repair_refuted(result: TargetResult) -> str:
 
 def _repair_of(result: TargetResult, diagnosis: Diagnosis) -> str:
     """What mends a cause, and the least change that the evidence leaves possible where more noise would mend it too."""
-    least = _least_change(result).removesuffix(_SEE) if diagnosis.cause in _OF_SCALE else ""
-    return least if least and diagnosis.cause == _OF_SCALE[-1] else f"{diagnosis.repair} {least}".strip()
+    least = _least_change(result).removeprefix(_SEE) if diagnosis.cause in _OF_SCALE else ""
+    if diagnosis.cause != _OF_SCALE[-1] or not least:
+        return f"{diagnosis.repair} {least}".strip()
+    times = _FURTHER.search(diagnosis.why)
+    return least if times is None else f"Use {times[1]} the noise; {least[0].lower()}{least[1:]}"
 
 
 def _least_change(result: TargetResult) -> str:
-    """The least noise or claim that the evidence leaves possible, rounded down: more may be needed; empty where it says neither."""
+    """What noise or claim the evidence excludes as a repair: more than it may be needed; empty where it says neither."""
     bound, price, tested = result.lower_bound, result.price, result.claim.tested_epsilon
     found = [] if bound is None or bound.epsilon is None else [bound.epsilon]
     if price is not None and price.status == "above" and price.quantity == "epsilon" and price.value is not None:
         found += [price.value.lower] if isinstance(price.value.lower, Fraction) else []
     if not tested or not found or max(found) <= tested:
         return ""
-    claim = f"a claim of epsilon >= {wording.lower(max(found))}"
+    claim = f"a claim below epsilon {wording.lower(max(found))}"
     if result.claim.tested_delta:
-        return f"More noise, or at this delta {claim}.{_SEE}"
+        return f"{_SEE}More noise is needed, and at this delta {claim} is not enough."
     # Only where no delta is spent does epsilon fall in proportion to the scale of additive noise.
     ratio = max(found) / tested
     times = outward(ratio, digits=2 if ratio > _NEAR else 3, up=False).replace("E", "e")
-    return f"At least {times} times the noise, or {claim}.{_SEE}"
+    return f"{_SEE}Less than {times} times the noise, or {claim}, is not enough."
 
 
 def _repair_undecided(result: TargetResult, wanted: Fraction) -> str:

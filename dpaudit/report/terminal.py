@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from dpaudit.exact import instance_of, integer
 from dpaudit.report import wording
-from dpaudit.report.answers import Answers, answers
+from dpaudit.report.answers import Answers, answers, claim_in_words
 from dpaudit.report.document import reproduce_command
 from dpaudit.results import EXIT_CODES, Attack, Proof, Report, TargetResult, Verdict
 
@@ -145,12 +145,9 @@ def _described(result: TargetResult, width: int) -> str:
 
 
 def _beside_name(result: TargetResult, witnesses: str, width: int) -> str:
-    """What a surviving target answers, and what price and proof say, as far as there is room behind its name."""
-    text = printable(result.description)
-    room = width - _MARGIN - len(result.name) - len(witnesses) - 4
-    if not witnesses.startswith("price") or room < 0:
-        return ""
-    return f"  {text}  {witnesses}" if text and len(text) <= min(_LONGEST_IN_HEADING, room) else f"  {witnesses}"
+    """What a surviving target claims, and what price and proof say, where there is room behind its name."""
+    text = f"  {claim_in_words(result)}, {witnesses}"
+    return text if witnesses.startswith("price") and len(text) <= width - _MARGIN - len(result.name) else ""
 
 
 def _witnesses(result: TargetResult) -> str:

@@ -59,12 +59,12 @@ TERMS: Final = {
 }
 """What stands beside a verdict."""
 
-NOT_COVERED: Final = "datasets and outputs not tried, and all besides the output: time, memory, files, network traffic."
+NOT_COVERED: Final = "any dataset or output not tried, and anything besides the output: time, memory, files, network traffic."
 """What no audit looks at, in a sentence."""
 
 EXIT_MEANINGS: Final = {
     "survived": "no claim was refuted",
-    "refuted": "a claim is refuted",
+    "refuted": "at least one claim is refuted",
     "inconclusive": "a claim is undecided",
     "failed": "a target could not be audited",
 }
@@ -172,10 +172,9 @@ def false_alarm(report: Report) -> str:
     """What may be wrong with the refutations, and how likely that is."""
     alpha, count = decimal(report.settings.alpha), len(report.results)
     if count == 1:
-        return f"A claim that holds is called refuted by the attack with probability at most {alpha}."
+        return f"The attack refutes a claim that holds with probability at most {alpha}."
     family = report.settings.family.capitalize()
-    chance = f"with probability at most {alpha}, all {count} together ({family})"
-    return f"A claim that holds is called refuted by the attack {chance}."
+    return f"The attack refutes even one of these {count} claims wrongly with probability at most {alpha} ({family})."
 
 
 def family(report: Report) -> list[FamilyRow]:
@@ -205,9 +204,8 @@ def family_rule(report: Report) -> str:
 def power_target(report: Report) -> str:
     """What a consistent verdict promises at least."""
     times = decimal(report.settings.power_target)
-    return (
-        f"Consistent is no proof of privacy: on the tested datasets, 9 of 10 audits find a true epsilon of {times} times the claim."
-    )
+    found = f"9 of 10 audits would find a true epsilon of {times} times the claim on the tested datasets"
+    return f"Consistent is no proof of privacy: {found}."
 
 
 def disclosures(report: Report) -> list[str]:

@@ -23,7 +23,7 @@ def words(report, **given):
 def test_the_first_line_counts_the_verdicts_and_the_last_gives_exit_code_and_next_command(report):
     first, *_, last = to_text(report, width=130, path="out/report.json").splitlines()
     assert "1 of 10 claims refuted, 1 failed, 1 inconclusive, 7 consistent." == first
-    assert "Exit code 1: a claim is refuted. Next: dpaudit report 'out/report.json#half_noise'" == last
+    assert "Exit code 1: at least one claim is refuted. Next: dpaudit report 'out/report.json#half_noise'" == last
 
 
 def test_claims_stand_in_the_order_in_which_they_want_attention(report):
@@ -34,15 +34,15 @@ def test_claims_stand_in_the_order_in_which_they_want_attention(report):
 
 def test_a_refuted_claim_is_told_by_what_was_found_seen_and_is_to_be_done(report):
     text = words(report, width=130)
-    assert "The claim of epsilon = 1 (one record more or less) is false: the true epsilon is at least 1.71." in text
-    frequent = "With one value of record 0, the output is at most -146 in 49 % of about 75,000 runs;"
+    assert "The claim of epsilon = 1 (one record added or removed) is false: the true epsilon is at least 1.71." in text
+    frequent = "With one value of record 0 (of 0 to 1), the output is at most -146 in 49 % of about 75,000 runs;"
     assert f"{frequent} with another value of record 0, in 18 %." in text
     assert "Repair: Declare the sensitivity that was measured" in text
 
 
 def test_a_consistent_claim_is_told_with_power_price_and_proof(report):
     text = words(replace(report, results=report.results[:1]), width=130)
-    found = "No violation found; epsilon 1.07 on the tested pair and event would be found with probability 0.9."
+    found = "No violation found; a true epsilon of 1.07 on the tested pair and event would be found with probability 0.9."
     assert found in text
     assert "price epsilon = 1, proof in part" in text
     assert "proof in part, 1 proven, 1 enumerated, 1 axiom" in text
@@ -101,16 +101,16 @@ def test_a_failed_target_is_told_with_its_reason_and_where_to_read_more(report):
 
 def test_the_error_rates_are_stated(report):
     text = words(report, width=130)
-    assert "A claim that holds is called refuted by the attack with probability at most 1e-06, all 10 together (Holm)." in text
-    assert "9 of 10 audits find a true epsilon of 1.25 times the claim." in text
+    assert "The attack refutes even one of these 10 claims wrongly with probability at most 1e-06 (Holm)." in text
+    assert "9 of 10 audits would find a true epsilon of 1.25 times the claim on the tested datasets." in text
     assert "Consistent is no proof of privacy" in text
-    assert "Not looked at: datasets and outputs not tried" in text
+    assert "Not looked at: any dataset or output not tried" in text
 
 
 def test_one_claim_is_spoken_of_in_the_singular(report):
     text = to_text(replace(report, results=report.results[:1]), width=130)
     assert "1 of 1 claim consistent." in text
-    assert "is called refuted by the attack with probability at most 1e-06." in " ".join(text.split())
+    assert "The attack refutes a claim that holds with probability at most 1e-06." in " ".join(text.split())
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])
@@ -160,7 +160,7 @@ def test_private_records_are_not_shown_and_long_public_ones_are_cut(report):
 def test_without_a_file_the_text_says_how_to_get_one(report):
     text = words(replace(report, results=report.results[8:9]), width=120)
     assert "repeat audit with --report DIR, then dpaudit replay 'DIR/report.json#half_noise'" in text
-    assert "Exit code 1: a claim is refuted. Next: dpaudit audit release.py:half_noise" in words(report, width=120)
+    assert "Exit code 1: at least one claim is refuted. Next: dpaudit audit release.py:half_noise" in words(report, width=120)
 
 
 def test_an_interrupted_and_an_empty_report_say_so(report):

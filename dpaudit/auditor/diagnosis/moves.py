@@ -86,7 +86,7 @@ def _scale() -> Diagnosis:
     """The noise follows the data."""
     return Diagnosis(
         "scale",
-        "The scale of the noise follows the data: equal random numbers give wider noise on one dataset.",
+        "The scale of the noise depends on the data: equal random numbers give wider noise on one dataset.",
         "Scale the noise to public bounds, to which every value is clipped first.",
     )
 
@@ -227,7 +227,7 @@ def _of_replacement(scene: Scene, budget: _Budget) -> Diagnosis | None:
         return None
     return Diagnosis(
         "replacement",
-        "The noise would do for one record more or less: taking the record away costs what the claim allows, and so does putting "
+        "The noise would do for adding or removing a record: taking it away costs what the claim allows, and so does putting "
         "the other one in. A replacement does both, and costs twice as much.",
         "Double the scale of the noise, or claim adjacency add_remove.",
     )
