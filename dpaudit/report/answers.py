@@ -364,7 +364,11 @@ def _repair_of(result: TargetResult, diagnosis: Diagnosis) -> str:
     if diagnosis.cause != _OF_SCALE[-1] or not least:
         return f"{diagnosis.repair} {least}".strip()
     times = _FURTHER.search(diagnosis.why)
-    return least if times is None else f"Use {times[1]} the noise; {least[0].lower()}{least[1:]}"
+    return (
+        least
+        if times is None
+        else f"Use {times[1]} the noise; {least[0].lower()}{least[1:]}".replace(" times the noise, or", " times, or")
+    )
 
 
 def _least_change(result: TargetResult) -> str:
@@ -375,7 +379,7 @@ def _least_change(result: TargetResult) -> str:
         found += [price.value.lower] if isinstance(price.value.lower, Fraction) else []
     if not tested or not found or max(found) <= tested:
         return ""
-    claim = f"a claim below epsilon {wording.lower(max(found))}"
+    claim = f"a claim below {wording.lower(max(found))}"
     if result.claim.tested_delta:
         return f"{_SEE}More noise is needed, and at this delta {claim} is not enough."
     # Only where no delta is spent does epsilon fall in proportion to the scale of additive noise.

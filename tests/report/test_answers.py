@@ -89,8 +89,14 @@ def test_an_event_is_a_clause(event, clause):
 def test_the_dataset_on_which_the_event_is_frequent_comes_first():
     forward = result(attack=attack(counted=bound(400, 20, Fraction(2), "forward")))
     reverse = result(attack=attack(counted=bound(400, 20, Fraction(2), "reverse")))
-    assert "Without record 3, the output is at least 1.5 in 80 % of about 500 runs; with record 3 (of 0 to 8), in 4 %." == answers.seen(forward)
-    assert "With record 3 (of 0 to 8), the output is at least 1.5 in 80 % of about 500 runs; without record 3, in 4 %." == answers.seen(reverse)
+    assert (
+        "Without record 3, the output is at least 1.5 in 80 % of about 500 runs; with record 3 (of 0 to 8), in 4 %."
+        == answers.seen(forward)
+    )
+    assert (
+        "With record 3 (of 0 to 8), the output is at least 1.5 in 80 % of about 500 runs; without record 3, in 4 %."
+        == answers.seen(reverse)
+    )
     never = result(attack=attack(counted=bound(500, 0, Fraction(5)), pair="records 1 to 2 differ, 9 records"))
     said = "On the first dataset, the output is at least 1.5 in 100 % of about 500 runs; on the second dataset, in none."
     assert said == answers.seen(never)
@@ -101,7 +107,7 @@ def test_the_dataset_on_which_the_event_is_frequent_comes_first():
     [
         (
             {"attack": attack(counted=bound(400, 20, Fraction(2)))},
-            "Check the sensitivity. Less than 2.0 times the noise, or a claim below epsilon 2, is not enough.",
+            "Check the sensitivity. Less than 2.0 times the noise, or a claim below 2, is not enough.",
         ),
         ({"attack": attack(counted=bound(500, 0, Fraction(5)))}, "One of the datasets gives outputs that the other never gave."),
         ({"attack": attack("length <= 1", bound(500, 0, Fraction(5)))}, "Fix keys, length and types of the output"),

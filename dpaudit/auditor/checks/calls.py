@@ -34,7 +34,10 @@ def why_no_output(target: Target, pairs: Sequence[Neighbours], outputs: Sequence
     place = "" if target.source is None else f"{target.source[0]}:{target.source[1]}: "
     written = getattr(target.function, "func", target.function)
     if inspect.isgeneratorfunction(written):
-        return f"DPA405 {place}the function uses yield, so a run returns a generator, not an output. Replace yield with return; for several values, return a list."
+        return (
+            f"DPA405 {place}the function uses yield, so a run returns a generator, not an output. Replace yield with return; for "
+            "several values, return a list."
+        )
     if all(output is None for output in outputs) and _lacks_return(written):
         return f"DPA405 {place}every run gave None, since the function has no return. End it with a line such as: return result."
     if not all(isinstance(output, Failure) for output in outputs):
@@ -79,7 +82,7 @@ def _reject_call(target: Target) -> str:
         methods = (name for name, one in vars(function).items() if inspect.isfunction(one) and not name.startswith("_"))
         remedy = f"pass a method of an object, such as {role}={function.__name__}().{next(methods, 'METHOD')}."
         return f"{role}={function.__name__} is a class, not a function; {remedy}"
-    if role == "sample" and len(names) == 2 and names[0] not in _GENERATORS:  # noqa: PLR2004 - (data, rng)
+    if role == "sample" and len(names) == 2 and names[0] not in _GENERATORS:
         return (
             f"sample= is for a function (data, n, rng) that returns n outputs, and {name} takes ({_written(signature)}). "
             f"If it makes one release, write run={name}."
