@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Sequence
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from types import FunctionType, ModuleType
 
@@ -27,6 +29,16 @@ def what_is_there(name: str) -> str:
         return f"no bundled target is called {name!r}, but there is a file of that name. Write: dpaudit audit {name}.py."
     if path.is_file():
         return f"{name} is no Python file. Targets are in files that end in .py; records are given to them with --data {name}."
+    return ""
+
+
+def parted(names: Sequence[str]) -> str:
+    """Say that a file and the name of something in it were given as two targets, and what to write; "" where they were not."""
+    for file, name in pairwise(names):
+        if file.endswith(".py") and name.isidentifier():
+            with suppress(OSError, SyntaxError, ValueError):
+                if any(name in _names_of(node) for node in ast.parse(Path(file).read_bytes()).body):
+                    return f"{file} and {name} are two targets here. For {name} in {file}, write {file}:{name}, with a colon."
     return ""
 
 

@@ -19,6 +19,7 @@ from dpaudit.cli.plain import plain_options, read_asked
 from dpaudit.cli.settings import strongest
 from dpaudit.cli.workers import maker
 from dpaudit.errors import InvalidArgument
+from dpaudit.misnamed import parted
 from dpaudit.results import EXIT_CODES, Report, Settings, Verdict
 
 if TYPE_CHECKING:
@@ -101,6 +102,8 @@ def audit(  # noqa: PLR0913 - one argument for each option
         raise click.UsageError("--data replaces the records of the targets that are named; name one.")
     if everything and targets:
         raise click.UsageError("--all audits every bundled target; name none beside it.")
+    if said := parted(targets):
+        raise click.UsageError(said)
     asked = read_asked(plain)
     bounds = _bounds(ctx, asked, is_story=not targets and not everything)
     if is_dossier(ctx, targets):
