@@ -1,4 +1,4 @@
-"""One run, every number of guesses at once: epsilon from the surest guesses, from few to all."""
+"""One run, every number of guesses at once: epsilon from the surest guesses, few or all, and from all of them weighted."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -18,6 +19,12 @@ Vector: TypeAlias = NDArray[np.float64]
 FEWEST: Final = 8
 """Guesses in the smallest block; fewer cannot refute anything of interest at the usual levels."""
 
+_SHARE_WEIGHTED: Final = 0.9
+"""Share of the level for the weighted count, which shows more unless very few canaries show everything."""
+
+_DISTANCES: Final = np.geomspace(0.03, 16, 64)
+_HALF_POWER: Final = 1.645
+_LARGEST_WEIGHT: Final = 48
 _GROWTH: Final = math.sqrt(2)
 _STEP: Final = Fraction(1, 64)
 _LARGEST: Final = 24
@@ -47,20 +54,65 @@ def count_nested(right: NDArray[np.bool_], canaries: int) -> NestedGuesses:
 
 
 def nested_p_value(guesses: NestedGuesses, epsilon: float, delta: float) -> float:
-    """Compute the largest probability that any of the counts is as surprising as the most surprising one here (docs, section 2).
+    """Compute a p-value of (epsilon, delta)-DP from a weighted count of right guesses, or from the most surprising count.
 
-    The counts are those of a walk whose steps are right with probability at most e^epsilon / (1 + e^epsilon); delta adds what the
-    theorem of section 1 adds for the block where it costs most.
+    Both are events of docs/membership.md, section 2, for guesses that are right with probability e^epsilon / (1 + e^epsilon); delta
+    adds what the theorem of section 1 adds for the block where it costs most. Each may err with its share of the level.
     """
+    sure = 1 / (1 + math.exp(-epsilon))
+    paid = guesses.canaries * delta * _dearest(guesses.guessed, sure) + SLACK
+    weighted = (_weighted_tail(guesses, epsilon) + paid) / _SHARE_WEIGHTED
+    return min(1.0, weighted, (_surprise(guesses, sure) + paid) / (1 - _SHARE_WEIGHTED))
+
+
+def _surprise(guesses: NestedGuesses, sure: float) -> float:
+    """Probability that any count is as surprising as the most surprising one here, for a walk of independent steps."""
     from scipy.special import bdtrc
 
-    sure = 1 / (1 + math.exp(-epsilon))
     counts = zip(guesses.guessed, guesses.correct, strict=True)
-    tails = [float(bdtrc(right - 1, size, sure)) if right else 1.0 for size, right in counts]
-    least = min(tails)
+    least = min(float(bdtrc(right - 1, size, sure)) if right else 1.0 for size, right in counts)
     limits = [_first_below(size, sure, least * (1 + 1e-9)) for size in guesses.guessed]
-    crossing = _crossing(guesses.guessed, limits, sure)
-    return min(1.0, crossing + guesses.canaries * delta * _dearest(guesses.guessed, sure) + SLACK)
+    return _crossing(guesses.guessed, limits, sure)
+
+
+def _weighted_tail(guesses: NestedGuesses, epsilon: float) -> float:
+    """Probability that a weighted count of right guesses is as large, for independent guesses."""
+    weights, tails = _weighting(guesses.guessed, epsilon)
+    return float(tails[int(weights @ np.diff([0, *guesses.correct]))])
+
+
+@lru_cache(maxsize=1024)  # audits of equally many canaries ask for the same epsilons
+def _weighting(ends: tuple[int, ...], epsilon: float) -> tuple[NDArray[np.int64], Vector]:
+    """Choose integer weights of the blocks for an epsilon, and compute the upper tail of the weighted count.
+
+    Any weights are valid. These are best against Gaussian scores just far enough apart that epsilon is refuted half the time.
+    """
+    sizes, sure, shown = np.diff([0, *ends]), 1 / (1 + math.exp(-epsilon)), _profiles(ends)
+    gains = np.maximum(0.0, np.log(shown / (1 - shown)) - epsilon)
+    shift = (sizes * gains * (shown - sure)).sum(axis=1)
+    spread = np.sqrt((sizes * gains**2).sum(axis=1) * sure * (1 - sure))
+    enough = np.flatnonzero(shift > _HALF_POWER * spread)
+    chosen = gains[enough[0] if len(enough) else -1]
+    weights = np.round(_LARGEST_WEIGHT * chosen / max(float(chosen.max()), 1e-300)).astype(np.int64)
+    cells = 2 << int(weights @ sizes).bit_length()
+    law = np.ones(cells // 2 + 1, dtype=complex)
+    turns = -2j * np.pi * np.arange(cells // 2 + 1) / cells
+    for weight, size in zip(weights, sizes, strict=True):
+        law *= (1 - sure + sure * np.exp(turns * weight)) ** size
+    return weights, np.cumsum(np.fft.irfft(law, cells)[: int(weights @ sizes) + 1][::-1])[::-1]
+
+
+@lru_cache(maxsize=64)
+def _profiles(ends: tuple[int, ...]) -> Vector:
+    """How often guesses of each block are right, for Gaussian scores at several distances; a row for each distance."""
+    from scipy.special import ndtr
+
+    shares, rows = np.array([0, *ends]) / ends[-1], list[Vector]()
+    for mu in _DISTANCES:
+        places = np.linspace(mu / 2 + 9, 0, 1024)  # of a score, from the middle
+        surer, right = ndtr(mu / 2 - places) + ndtr(-mu / 2 - places), ndtr(mu / 2 - places)
+        rows.append(np.diff(np.interp(shares, surer, right)) / np.diff(shares))
+    return np.clip(np.array(rows), 0.5, 1 - 1e-6)
 
 
 def nested_epsilon(guesses: NestedGuesses, delta: float, level: float) -> Fraction:

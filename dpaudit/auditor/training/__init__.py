@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from dpaudit.auditor.training.opacus import OpacusCanaries as OpacusCanaries
     from dpaudit.auditor.training.opacus import from_opacus as from_opacus
     from dpaudit.auditor.training.promises import TrainingClaim as TrainingClaim
+    from dpaudit.auditor.training.steps import StepAudit as StepAudit
+    from dpaudit.auditor.training.steps import audit_steps as audit_steps
     from dpaudit.auditor.training.twins import audit_loop as audit_loop
     from dpaudit.auditor.training.twins import compare_trainings as compare_trainings
     from dpaudit.auditor.training.watching import TrainingWatch as TrainingWatch
@@ -21,9 +23,11 @@ _HOMES: Final = {
     "DiracCanaries": "canaries",
     "LoopCheck": "findings",
     "OpacusCanaries": "opacus",
+    "StepAudit": "steps",
     "TrainingClaim": "promises",
     "TrainingWatch": "watching",
     "audit_loop": "twins",
+    "audit_steps": "steps",
     "audit_training": "watching",
     "compare_trainings": "twins",
     "from_opacus": "opacus",

@@ -29,6 +29,7 @@ class DiracCanaries:
       clip: the clip of the loop, which is the length of a canary's gradient.
       rate: sampling rate of the loop.
       canaries: how many, at most `parameters`; 1,000 or a tenth of the parameters where not given.
+      fresh: whether each canary has a fair coin of its own in every step, for `audit_steps`, instead of one for the run.
       seed: seed of the coins and coordinates; fresh where not given.
     Raises:
       InvalidArgument: a number out of range (DPA101 to DPA105).
@@ -43,8 +44,15 @@ class DiracCanaries:
       True
     """
 
-    def __init__(
-        self, parameters: int, *, clip: Exact, rate: Exact, canaries: int | None = None, seed: int | None = None
+    def __init__(  # noqa: PLR0913 - one argument for each thing that a loop fixes
+        self,
+        parameters: int,
+        *,
+        clip: Exact,
+        rate: Exact,
+        canaries: int | None = None,
+        fresh: bool = False,
+        seed: int | None = None,
     ) -> None:
         """Draw coordinates and coins."""
         integer(parameters, "parameters", lower=1)
@@ -55,7 +63,7 @@ class DiracCanaries:
         self.parameters = parameters
         self._rng = np.random.default_rng(seed)
         self.places: NDArray[np.int64] = np.sort(self._rng.choice(parameters, size=count, replace=False)).astype(np.int64)
-        self.included: NDArray[np.bool_] = self._rng.random(count) < 1 / 2
+        self._coins, self._fresh = [self._rng.random(count) < 1 / 2], fresh
         self._scores = list[Array]()
 
     @property
@@ -63,9 +71,16 @@ class DiracCanaries:
         """What each step showed of each canary, shape (steps, canaries), in clips."""
         return np.array(self._scores).reshape(len(self._scores), len(self.places))
 
+    @property
+    def included(self) -> NDArray[np.bool_]:
+        """How the coins fell: of shape (canaries,), or (steps, canaries) where they are fresh."""
+        return np.array(self._coins[: len(self._scores)]).reshape(self.scores.shape) if self._fresh else self._coins[0]
+
     def draw(self) -> NDArray[np.int64]:
         """Draw the coordinates of the canaries that are in the batch of a step."""
-        drawn: NDArray[np.int64] = self.places[self.included & (self._rng.random(len(self.places)) < self.rate)]
+        if self._fresh and len(self._coins) == len(self._scores):
+            self._coins.append(self._rng.random(len(self.places)) < 1 / 2)
+        drawn: NDArray[np.int64] = self.places[self._coins[-1] & (self._rng.random(len(self.places)) < self.rate)]
         return drawn
 
     def observe(self, noisy_sum: Any) -> None:
@@ -109,7 +124,7 @@ class DiracCanaries:
         return _rebuilt(clipped_sum, [leaf + part.reshape(np.shape(leaf)).astype(leaf.dtype) for leaf, part in pairs])
 
     def audit(self, *, delta: Exact, alpha: Exact = "0.05", law: DPSGD | None = None) -> ScoreAudit:
-        """Bound privacy by the scores so far, as `audit_scores` does.
+        """Bound privacy by the scores so far, as `audit_scores` does; for fresh coins see `audit_steps`.
 
         Args:
           delta: where epsilon is bounded.

@@ -66,16 +66,20 @@ class OpacusCanaries(DiracCanaries):
       optimizer: the `DPOptimizer`.
       rate: sampling rate that Opacus tells its accountant, `loader.sample_rate`.
       canaries: how many; 1,000 or a tenth of the parameters where not given.
+      fresh: whether each canary has a coin of its own in every step, for `audit_steps`.
       seed: seed of the coins and coordinates; fresh where not given.
     Raises:
       InvalidArgument: another optimizer, or a number out of range (DPA101 to DPA105).
     """
 
-    def __init__(self, optimizer: Any, *, rate: Exact, canaries: int | None = None, seed: int | None = None) -> None:
+    def __init__(
+        self, optimizer: Any, *, rate: Exact, canaries: int | None = None, fresh: bool = False, seed: int | None = None
+    ) -> None:
         """Draw coins and wrap the method that adds noise."""
         _require(optimizer)
         sizes = [part.numel() for part in optimizer.params]
-        super().__init__(sum(sizes), clip=Fraction(optimizer.max_grad_norm), rate=rate, canaries=canaries, seed=seed)
+        clip = Fraction(optimizer.max_grad_norm)
+        super().__init__(sum(sizes), clip=clip, rate=rate, canaries=canaries, fresh=fresh, seed=seed)
         ends, add_noise = np.cumsum(sizes), optimizer.add_noise
 
         def add_noise_with_canaries() -> None:
