@@ -6,13 +6,12 @@ Run `pip install dpaudit opacus==1.6.0`, then `python examples/opacus_training.p
 import math
 from fractions import Fraction
 
-import numpy as np
 import torch
 from opacus import PrivacyEngine
 from scipy.special import chdtrc
 
 from dpaudit.auditor.membership import DPSGD
-from dpaudit.auditor.training import OpacusCanaries, from_opacus
+from dpaudit.auditor.training import OpacusCanaries, watch_opacus
 
 RECORDS, BATCH, EPOCHS, NOISE, DELTA = 1000, 50, 2, 1.0, "1e-5"
 
@@ -68,7 +67,7 @@ def main() -> None:
     """Print the checks, the bounds and the defect."""
     torch.set_num_threads(1)
     model, optimizer, loader = prepare()
-    watch = from_opacus(optimizer, loader, steps=EPOCHS * len(loader))
+    watch = watch_opacus(optimizer, loader, steps=EPOCHS * len(loader))
     train(model, optimizer, loader)
     for check in watch.checks:
         print(f"{check.name:18} {check.status:11} {check.detail}")
@@ -85,9 +84,10 @@ def main() -> None:
     print(f"{'B':>4} {'coordinates':>11} {'seen ratio':>10} {'B/(B-1)':>8} {'epsilon of one step':>19}")
     for batch, coordinates in ((4, 20), (16, 880), (64, 1000), (256, 10**6)):
         seen = f"{ratio_of_deviations(batch):.4f}" if batch <= BATCH else ""
-        print(f"{batch:4} {coordinates:11} {seen:>10} {batch / (batch - 1):8.4f} {epsilon_of_divisor(batch, coordinates, 1e-5):19.1f}")
+        print(
+            f"{batch:4} {coordinates:11} {seen:>10} {batch / (batch - 1):8.4f} {epsilon_of_divisor(batch, coordinates, 1e-5):19.1f}"
+        )
 
 
 if __name__ == "__main__":
-    np.random.seed(0)
     main()

@@ -102,7 +102,7 @@ def plain_logistic(
 
 
 @pair
-def one_bound_for_each_layer(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def one_bound_for_each_layer(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """Each layer is clipped at the bound of all of them together."""
     rng, net = np.random.default_rng(1), Network()
     for _ in range(STEPS):
@@ -119,7 +119,7 @@ def one_bound_for_each_layer(rows: np.ndarray, watch: Any, broken: bool) -> None
 
 
 @pair
-def clipped_after_the_mean(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def clipped_after_the_mean(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """The mean gradient is clipped instead of each."""
 
     def total(gradients: np.ndarray) -> np.ndarray:
@@ -129,13 +129,13 @@ def clipped_after_the_mean(rows: np.ndarray, watch: Any, broken: bool) -> None:
 
 
 @pair
-def root_of_the_multiplier(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def root_of_the_multiplier(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """A multiplier is taken for a variance."""
     plain_logistic(rows, watch, noise=lambda rng, step: (np.sqrt(NOISE) if broken else NOISE) * CLIP * rng.normal(size=FEATURES))
 
 
 @pair
-def noise_of_a_worker(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def noise_of_a_worker(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """Each of four workers adds a quarter of the deviation, not half of it."""
 
     def noise(rng: np.random.Generator, step: int) -> np.ndarray:
@@ -145,7 +145,7 @@ def noise_of_a_worker(rows: np.ndarray, watch: Any, broken: bool) -> None:
 
 
 @pair
-def loader_with_a_short_last_batch(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def loader_with_a_short_last_batch(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """A shuffled loader that keeps its last, shorter batch."""
     rng, steps = np.random.default_rng(2), iter(range(STEPS))
     model = Logistic()
@@ -166,7 +166,7 @@ def loader_with_a_short_last_batch(rows: np.ndarray, watch: Any, broken: bool) -
 
 
 @pair
-def each_record_once_an_epoch(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def each_record_once_an_epoch(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """Records fall into batches of random sizes, once an epoch each."""
     rng = np.random.default_rng(3)
     bins = np.concatenate([rng.integers(10, size=(1, len(rows))) + 10 * epoch for epoch in range(6)])
@@ -178,7 +178,7 @@ def each_record_once_an_epoch(rows: np.ndarray, watch: Any, broken: bool) -> Non
 
 
 @pair
-def mean_of_the_batch_before_the_noise(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def mean_of_the_batch_before_the_noise(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """The clipped mean over the actual batch is scaled up to a sum."""
 
     def total(gradients: np.ndarray) -> np.ndarray:
@@ -189,7 +189,7 @@ def mean_of_the_batch_before_the_noise(rows: np.ndarray, watch: Any, broken: boo
 
 
 @pair
-def accumulated_with_a_share_of_the_noise(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def accumulated_with_a_share_of_the_noise(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """Micro-batches of six, the noise divided by their number."""
     rng, model = np.random.default_rng(4), Logistic(np.float32)
     for _ in range(STEPS):
@@ -207,7 +207,7 @@ def accumulated_with_a_share_of_the_noise(rows: np.ndarray, watch: Any, broken: 
 
 
 @pair
-def standardised_by_the_records(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def standardised_by_the_records(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """Features are scaled by the mean and spread of all records."""
     x = rows[:, :-1]
     centre, spread = (x.mean(axis=0), x.std(axis=0)) if broken else (0.0, 2.0)
@@ -215,7 +215,7 @@ def standardised_by_the_records(rows: np.ndarray, watch: Any, broken: bool) -> N
 
 
 @pair
-def centred_over_the_batch(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def centred_over_the_batch(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """A layer that subtracts the mean of the batch, in a loop that never calls `check_examples`."""
     rng, net = np.random.default_rng(6), Network(normalise=broken)
     for _ in range(STEPS):
@@ -228,7 +228,7 @@ def centred_over_the_batch(rows: np.ndarray, watch: Any, broken: bool) -> None:
 
 
 @pair
-def rate_lowered_on_a_plateau(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def rate_lowered_on_a_plateau(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """The learning rate falls when the loss on the records does; in the twin, when the released sums are short."""
     held = {"rate": LEARNING, "best": np.inf}
 
@@ -243,7 +243,7 @@ def rate_lowered_on_a_plateau(rows: np.ndarray, watch: Any, broken: bool) -> Non
 
 
 @pair
-def stopped_by_the_loss_on_the_records(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def stopped_by_the_loss_on_the_records(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """Training ends once the loss on all records is small."""
     rng, model = np.random.default_rng(9), Logistic()
     for _ in range(STEPS):
@@ -257,7 +257,7 @@ def stopped_by_the_loss_on_the_records(rows: np.ndarray, watch: Any, broken: boo
 
 
 @pair
-def noise_seeded_anew_in_each_epoch(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def noise_seeded_anew_in_each_epoch(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """The generator of the noise begins again with every epoch."""
     own = [np.random.default_rng(11)]
 
@@ -270,15 +270,13 @@ def noise_seeded_anew_in_each_epoch(rows: np.ndarray, watch: Any, broken: bool) 
 
 
 @pair
-def noise_once_an_epoch(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def noise_once_an_epoch(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """Nine of ten sums have no noise."""
-    plain_logistic(
-        rows, watch, noise=lambda rng, step: NOISE * CLIP * rng.normal(size=FEATURES) * (not broken or step % 10 == 9)
-    )
+    plain_logistic(rows, watch, noise=lambda rng, step: NOISE * CLIP * rng.normal(size=FEATURES) * (not broken or step % 10 == 9))
 
 
 @pair
-def momentum_before_the_clip(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def momentum_before_the_clip(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """Each example's own momentum is clipped; the twin has momentum of the noisy mean, weight decay and reports its parameters."""
     rng, w, velocity, own = np.random.default_rng(12), np.zeros(FEATURES), np.zeros(FEATURES), np.zeros((len(rows), FEATURES))
     for _ in range(STEPS):
@@ -298,7 +296,7 @@ def momentum_before_the_clip(rows: np.ndarray, watch: Any, broken: bool) -> None
 
 
 @pair
-def adam_beside_the_noise(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def adam_beside_the_noise(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """Adam on released means; the mistake adds the clean mean to them."""
     rng, net = np.random.default_rng(13), Network()
     w = np.concatenate([part.ravel() for part in net.layers])
@@ -322,7 +320,7 @@ def adam_beside_the_noise(rows: np.ndarray, watch: Any, broken: bool) -> None:
 
 
 @pair
-def augmentations_as_examples(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def augmentations_as_examples(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """Both views of a record are clipped on their own; the twin clips their mean."""
     rng, model = np.random.default_rng(14), Logistic()
     for _ in range(STEPS):
@@ -336,7 +334,7 @@ def augmentations_as_examples(rows: np.ndarray, watch: Any, broken: bool) -> Non
 
 
 @pair
-def uniform_noise(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def uniform_noise(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """Noise of the right deviation that is uniform."""
 
     def noise(rng: np.random.Generator, step: int) -> np.ndarray:
@@ -346,7 +344,7 @@ def uniform_noise(rows: np.ndarray, watch: Any, broken: bool) -> None:
 
 
 @pair
-def tied_weights_counted_once(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def tied_weights_counted_once(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """Weights that are used twice: their gradient has two parts, and the norm sees one of them."""
     rng, w = np.random.default_rng(15), np.ones(FEATURES) / 3
     for _ in range(STEPS):
@@ -364,7 +362,7 @@ def tied_weights_counted_once(rows: np.ndarray, watch: Any, broken: bool) -> Non
 
 
 @pair
-def a_head_that_learns_beside_the_noise(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def a_head_that_learns_beside_the_noise(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """A head with a learning rate of its own, in floats of 32 bits; the mistake lets it follow the clean sum."""
     rng, net = np.random.default_rng(16), Network()
     w = np.concatenate([part.ravel() for part in net.layers]).astype(np.float32)
@@ -385,14 +383,14 @@ def a_head_that_learns_beside_the_noise(rows: np.ndarray, watch: Any, broken: bo
 
 
 @pair
-def balanced_classes(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def balanced_classes(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """The rarer label is drawn four times as often."""
     chance = np.where(rows[:, -1] == 1, 1.6, 0.4) * RATE if broken else np.full(len(rows), RATE)
     plain_logistic(rows, watch, sample=lambda rng, step: np.flatnonzero(rng.random(len(rows)) < chance))
 
 
 @pair
-def hardest_half_of_the_batch(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def hardest_half_of_the_batch(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """Only the longer half of the gradients is summed."""
 
     def total(gradients: np.ndarray) -> np.ndarray:
@@ -404,7 +402,7 @@ def hardest_half_of_the_batch(rows: np.ndarray, watch: Any, broken: bool) -> Non
 
 
 @pair
-def layers_share_their_noise(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def layers_share_their_noise(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """Each layer draws its noise from a generator with the seed of the step."""
     rng, net = np.random.default_rng(17), Network()
     for step in range(STEPS):
@@ -421,13 +419,13 @@ def layers_share_their_noise(rows: np.ndarray, watch: Any, broken: bool) -> None
 
 
 @pair
-def rate_over_the_size_of_the_batch(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def rate_over_the_size_of_the_batch(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """The learning rate makes up for large batches."""
     plain_logistic(rows, watch, rate=lambda step, batch, model: LEARNING * (BATCH / max(1, len(batch)) if broken else 0.99**step))
 
 
 @pair
-def clip_at_the_median_of_the_batch(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def clip_at_the_median_of_the_batch(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """Each batch is clipped at its own median norm, while the fixed clip is reported."""
 
     def total(gradients: np.ndarray) -> np.ndarray:
@@ -438,7 +436,7 @@ def clip_at_the_median_of_the_batch(rows: np.ndarray, watch: Any, broken: bool) 
 
 
 @pair
-def expected_batch_of_the_private_size(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def expected_batch_of_the_private_size(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """An engine that computes its divisor from the length of the dataset."""
 
     class Engine:
@@ -459,14 +457,14 @@ def expected_batch_of_the_private_size(rows: np.ndarray, watch: Any, broken: boo
 
 
 @pair
-def normalised_sum_of_private_lengths(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def normalised_sum_of_private_lengths(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """Records are divided by the longest of them; in the twin each by its own length."""
     lengths = np.linalg.norm(rows[:, :-1], axis=1, keepdims=True)
     plain_logistic(np.column_stack([3 * rows[:, :-1] / (lengths.max() if broken else lengths), rows[:, -1]]), watch)
 
 
 @pair
-def sliding_window(rows: np.ndarray, watch: Any, broken: bool) -> None:
+def sliding_window(rows: np.ndarray, watch: Any, *, broken: bool) -> None:
     """A batch is a window of neighbouring rows from a random place, told as a random set of fixed size."""
 
     def sample(rng: np.random.Generator, step: int) -> np.ndarray:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from dpaudit.auditor.training.canaries import DiracCanaries as DiracCanaries
     from dpaudit.auditor.training.findings import LoopCheck as LoopCheck
     from dpaudit.auditor.training.opacus import OpacusCanaries as OpacusCanaries
-    from dpaudit.auditor.training.opacus import from_opacus as from_opacus
+    from dpaudit.auditor.training.opacus import watch_opacus as watch_opacus
     from dpaudit.auditor.training.promises import TrainingClaim as TrainingClaim
     from dpaudit.auditor.training.steps import StepAudit as StepAudit
     from dpaudit.auditor.training.steps import audit_steps as audit_steps
@@ -30,7 +30,7 @@ _HOMES: Final = {
     "audit_steps": "steps",
     "audit_training": "watching",
     "compare_trainings": "twins",
-    "from_opacus": "opacus",
+    "watch_opacus": "opacus",
 }
 
 __all__ = sorted(_HOMES)

@@ -44,7 +44,7 @@ class DiracCanaries:
       True
     """
 
-    def __init__(  # noqa: PLR0913 - one argument for each thing that a loop fixes
+    def __init__(
         self,
         parameters: int,
         *,

@@ -37,7 +37,9 @@ def check_drawn(first: Sequence[Step], other: Sequence[Step], place: int) -> Loo
         said = _difference(one, two, place, drawn=drawn)
         if said == _MIXED and drawn:
             remedy = "Compute the gradient of an example from its own record: no batch normalisation, no mean over the batch."
-            return LoopCheck(SEPARATE, "violated", number + 1, "a gradient changes with another record of the batch", remedy, number)
+            return LoopCheck(
+                SEPARATE, "violated", number + 1, "a gradient changes with another record of the batch", remedy, number
+            )
         if said == _SUM and drawn:
             return _beside(number)
         if said:

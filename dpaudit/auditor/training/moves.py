@@ -47,8 +47,7 @@ class Moves:
             self._before = []
             return "", 0.0
         old, new, noisy = (
-            vector_of(given, name)
-            for given, name in ((parameters, "parameters"), (updated, "updated"), (noisy_sum, "noisy_sum"))
+            vector_of(given, name) for given, name in ((parameters, "parameters"), (updated, "updated"), (noisy_sum, "noisy_sum"))
         )
         if not len(old) == len(new) == len(noisy):
             raise InvalidArgument("DPA105", "parameters and updated must be as many as the numbers of noisy_sum.")
@@ -90,7 +89,7 @@ def _explain(
 
 
 def _gap(terms: Sequence[Array], move: Array, slack: Array) -> float:
-    """Largest distance of a move from the nearest sum of multiples of the terms, in roundings; infinite where too few numbers tell."""
+    """Distance of a move from the nearest sum of multiples of the terms, in roundings; infinite where too few numbers tell."""
     if len(move) <= len(terms):
         return math.inf
     scaled, target = np.column_stack(terms) / slack[:, None], move / slack
@@ -100,7 +99,7 @@ def _gap(terms: Sequence[Array], move: Array, slack: Array) -> float:
     return float(np.abs(scaled @ factors - target).max())
 
 
-def _shares_ratio(move: Array, noisy: Array, slack: Array) -> Array:
+def _shares_ratio(move: Array, noisy: Array, slack: Array) -> NDArray[np.bool_]:
     """Coordinates whose move over the noisy sum is that of many others, as for a layer with a learning rate of its own."""
     ratios = move / np.where(noisy == 0, 1.0, noisy)
     doubt = slack / np.maximum(np.abs(noisy), 1e-300)

@@ -56,7 +56,9 @@ class Step:
     move: tuple[str, float]
 
 
-def observe(batch: NDArray[np.int64], rows: Array, kept: Array, total: Array, *, deviation: float, clip: float, expected: float) -> Any:
+def observe(
+    batch: NDArray[np.int64], rows: Array, kept: Array, total: Array, *, deviation: float, clip: float, expected: float
+) -> Any:
     """Return the parts of a step that follow from its gradients, before and after clipping, and its noisy sum."""
     clean, noise = kept.sum(axis=0), (total - kept.sum(axis=0)) / deviation
     ways = {"excess": (rows - kept).sum(axis=0), "sum": clean, "equal": np.ones(len(total))}

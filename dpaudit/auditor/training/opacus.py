@@ -16,10 +16,10 @@ from dpaudit.auditor.training.watching import TrainingWatch
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact
 
-_PARTS: Final = ("clip_and_accumulate", "add_noise", "scale_grad", "step", "grad_samples", "expected_batch_size", "max_grad_norm")
+_PARTS: Final = ("clip_and_accumulate", "add_noise", "scale_grad", "step", "expected_batch_size", "max_grad_norm")
 
 
-def from_opacus(optimizer: Any, loader: Any, *, steps: int, divisor: Exact | None = None, canaries: Any = None) -> TrainingWatch:
+def watch_opacus(optimizer: Any, loader: Any, *, steps: int, divisor: Exact | None = None, canaries: Any = None) -> TrainingWatch:
     """Watch every step of an optimizer of Opacus, against the numbers that Opacus tells its accountant.
 
     Call it after `PrivacyEngine.make_private` and before the first epoch. Batches that a `BatchMemoryManager` splits count as one.
@@ -36,6 +36,11 @@ def from_opacus(optimizer: Any, loader: Any, *, steps: int, divisor: Exact | Non
     Raises:
       InvalidArgument: an optimizer that does not clip and add noise by the usual methods, or a loader without sampling rate
         (DPA105).
+    Example:
+      >>> watch_opacus(object(), [], steps=1)
+      Traceback (most recent call last):
+      ...
+      dpaudit.errors.InvalidArgument: DPA105 optimizer must be a DPOptimizer of Opacus, this one has no clip_and_accumulate.
     """
     _require(optimizer)
     sampler, rate = getattr(loader, "batch_sampler", None), getattr(loader, "sample_rate", None)
@@ -70,6 +75,11 @@ class OpacusCanaries(DiracCanaries):
       seed: seed of the coins and coordinates; fresh where not given.
     Raises:
       InvalidArgument: another optimizer, or a number out of range (DPA101 to DPA105).
+    Example:
+      >>> OpacusCanaries(object(), rate="1/10")
+      Traceback (most recent call last):
+      ...
+      dpaudit.errors.InvalidArgument: DPA105 optimizer must be a DPOptimizer of Opacus, this one has no clip_and_accumulate.
     """
 
     def __init__(
@@ -130,7 +140,7 @@ class _Noted:
 
 def _require(optimizer: Any) -> None:
     """Refuse what is no optimizer of Opacus."""
-    missing = [name for name in _PARTS if not hasattr(type(optimizer), name) and name not in vars(optimizer)]
+    missing = [name for name in _PARTS if not hasattr(optimizer, name)]
     if missing:
         raise InvalidArgument("DPA105", f"optimizer must be a DPOptimizer of Opacus, this one has no {missing[0]}.")
 
@@ -183,13 +193,15 @@ def _watch_steps(optimizer: Any, noted: _Noted, watch: TrainingWatch) -> None:
 
 
 def _judge_divisor(divisor: float, records: int, rate: float) -> LoopCheck:
-    """Judge the divisor of Opacus, floor of records times rate, by the lengths of neighbouring datasets (its issues 571 and 819)."""
+    """Judge the divisor of Opacus, floor of records times rate, by lengths of neighbouring datasets (its issues 571, 819)."""
     if divisor != int(records * rate):
         return LoopCheck(PUBLIC, "holds", 1)
     near = {int((records + more) * rate) for more in (-1, 1)} - {divisor}
     if not near:
         detail = f"the divisor is computed from the length of the dataset, though one record more or less leaves {divisor:g}"
         return LoopCheck(PUBLIC, "not judged", 1, detail)
-    detail = f"the divisor {divisor:g} is computed from the length of the dataset: with one record more or less it is {near.pop():g}"
-    remedy = "Set optimizer.expected_batch_size to a public number after make_private, and tell from_opacus by divisor=."
+    detail = (
+        f"the divisor {divisor:g} is computed from the length of the dataset: with one record more or less it is {near.pop():g}"
+    )
+    remedy = "Set optimizer.expected_batch_size to a public number after make_private, and tell watch_opacus by divisor=."
     return LoopCheck(PUBLIC, "violated", 1, detail, remedy)

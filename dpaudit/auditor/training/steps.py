@@ -39,7 +39,7 @@ class StepAudit:
       wealth: what a bettor who began with 1 has after each step; if every step keeps its claim, it ever reaches 1 / alpha with
         probability at most alpha.
       worst: for each step, the wealth of a bettor who bets on that step alone.
-      refuted: whether some step breaks its claim.
+      refuted: whether some step breaks its claim, by the bets on all steps or by those on one.
       refuted_steps: the steps that break their own claims, all of them right with probability 1 - alpha.
       noise_multiplier: not every step has a larger one; None where nothing is excluded.
       epsilon: what the accountant gives for that noise in every step, at `delta`; a bound on epsilon of the run only under
@@ -115,7 +115,7 @@ def audit_steps(scores: Any, included: Any, *, law: DPSGD, delta: Exact, alpha: 
         law=law,
         wealth=tuple(_shown(wealth)),
         worst=tuple(_shown(worst)),
-        refuted=float(wealth.max()) >= limit,
+        refuted=max(float(wealth.max()), float(worst.max()) - math.log(len(seen))) >= limit + math.log(2),
         refuted_steps=tuple(int(step) for step in np.flatnonzero(worst >= limit + math.log(len(seen)))),
         noise_multiplier=found,
         epsilon=Fraction(0) if found is None else law.epsilon(noise_multiplier=found, delta=at),
@@ -125,8 +125,8 @@ def audit_steps(scores: Any, included: Any, *, law: DPSGD, delta: Exact, alpha: 
 
 
 def _count(scores: Matrix, inside: NDArray[np.bool_], claimed: float, rate: float) -> Matrix:
-    """Count canaries above each mark in each step: those that are in, those that are out, and the rest; shape (steps, marks, 3)."""
-    # What a canary that is out scores: by the step before, as a bet must be made beforehand, of which half may have moved by a clip.
+    """Count canaries above each mark: those that are in, those that are out, and the rest; shape (steps, marks, 3)."""
+    # What a canary that is out scores, by the step before, as a bet must be made beforehand.
     outside = np.concatenate([[0.0], np.median(scores[:-1], axis=1) - rate / 2])
     counts = np.zeros((len(scores), len(_MARKS), 3))
     for number, mark in enumerate(_MARKS):

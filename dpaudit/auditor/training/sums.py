@@ -35,7 +35,10 @@ _NEAR: Final = 3e-6
 """Difference of two equal numbers after rounding to 32 bits, in deviations of the noise."""
 
 _CLIP_EACH: Final = "Multiply the gradient of each example, over all layers together, by min(1, clip / its norm); then add them up."
-_ADD_NOISE: Final = "Add noise_multiplier * clip * normal(size of the sum) once to the sum, to every coordinate, before dividing."
+_ADD_NOISE: Final = (
+    "Add noise_multiplier * clip * normal(size of the sum) once to the sum, to every coordinate, before dividing; report every "
+    "gradient that is summed."
+)
 _DRAW_ANEW: Final = "Draw from one generator that goes on from step to step, and seed it once."
 
 
@@ -95,19 +98,8 @@ def check_noise(steps: Sequence[Step], by_coordinate: Array, clipping: LoopCheck
         return LoopCheck(
             NOISE, "violated", len(steps), f"{quiet} of {len(by_coordinate)} coordinates have too little of it", _ADD_NOISE
         )
-    equal = [step.scores["equal"] for step in steps if "equal" in step.scores]
-    # Not where a direction could be the gradient's own.
-    if not bare and equal and max(map(abs, equal)) > 6 and _sum_of_squares_tail(equal) <= level:
-        return LoopCheck(NOISE, "violated", len(steps), "coordinates of a step share their noise", _ADD_NOISE)
-    if not bare and _upper_tail(freedom, sum(energies)) <= level:
-        detail = (
-            f"the sums are {scale:.3g} times as far from the clipped gradients as the claimed noise: more noise, or other gradients"
-        )
-        return LoopCheck(
-            NOISE, "violated", len(steps), detail, "Claim the noise that is added, and report every gradient that is summed."
-        )
-    if not bare and (shape := _shape(steps, level)):
-        return LoopCheck(NOISE, "violated", len(steps), shape, _ADD_NOISE)
+    if not bare and (detail := _other_noise(steps, scale, level)):
+        return LoopCheck(NOISE, "violated", len(steps), detail, _ADD_NOISE)
     seen = 1 - _CLEAR / math.sqrt(2 * freedom)
     if seen < _WEAKEST:
         return not_judged(NOISE, f"{freedom} numbers show little of a deviation. Watch more steps.")
@@ -135,14 +127,23 @@ def check_fresh_noise(steps: Sequence[Step], clipping: LoopCheck) -> LoopCheck:
         detail = f"the noise of steps {first[worst]} and {second[worst]} is the same, or nearly"
         return LoopCheck(FRESH, "violated", len(steps), detail, _DRAW_ANEW, int(second[worst]))
     if _repeats(noise):
-        return LoopCheck(FRESH, "violated", len(steps), "numbers of one step's noise repeat, as where layers share a seed", _DRAW_ANEW)
+        return LoopCheck(
+            FRESH, "violated", len(steps), "numbers of one step's noise repeat, as where layers share a seed", _DRAW_ANEW
+        )
     return holds(FRESH, len(steps))
 
 
-def _shape(steps: Sequence[Step], level: float) -> str:
-    """Say what is not Gaussian about noise of the right deviation; nothing where that could be chance."""
+def _other_noise(steps: Sequence[Step], scale: float, level: float) -> str:
+    """Say how noise of no smaller deviation than claimed is other noise; nothing where that could be chance."""
     from scipy.special import bdtr, bdtrc, ndtr
 
+    equal = [step.scores["equal"] for step in steps if "equal" in step.scores]
+    if equal and max(map(abs, equal)) > 6 and _sum_of_squares_tail(equal) <= level:
+        return "coordinates of a step share their noise"
+    if _upper_tail(sum(step.size for step in steps), sum(step.energy for step in steps)) <= level:
+        return (
+            f"the sums are {scale:.3g} times as far from the clipped gradients as the claimed noise: more noise, or other gradients"
+        )
     sizes = np.abs(np.concatenate([step.noise for step in steps]))
     if len(sizes) * math.log1p(-2 * float(ndtr(-sizes.max()))) <= math.log(level / 2):
         return f"none of {len(sizes)} numbers lies beyond {sizes.max():.3g} deviations: the noise is cut off"
@@ -150,7 +151,9 @@ def _shape(steps: Sequence[Step], level: float) -> str:
         count, chance = int(np.count_nonzero(sizes > mark)), 2 * float(ndtr(-mark))
         few, many = bdtr(count, len(sizes), chance), bdtrc(count - 1, len(sizes), chance) if count else 1.0
         if min(few, many) <= level / (4 * len(_MARKS)):
-            return f"{count} of {len(sizes)} numbers lie beyond {mark:g} deviations, {chance * len(sizes):.0f} would for Gaussian noise"
+            return (
+                f"{count} of {len(sizes)} numbers lie beyond {mark:g} deviations, not {chance * len(sizes):.0f} as for a Gaussian"
+            )
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Runs of one loop on neighbouring records: what must be public is the same in all, and a record changes nothing before it is drawn."""
+"""Runs of one loop on neighbouring records: public numbers are the same in all, and a record changes nothing before it is drawn."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def audit_loop(train: Callable[[Any, TrainingWatch], Any], claim: TrainingClaim,
       records: an array of numbers with a row for each record, at least 2.
     Returns:
       Every check of the first run; "public numbers" against the run without the last record; and "records not drawn" against runs
-      in which one record is extreme, which may change nothing before it is in a batch, and then the sum by its own clipped gradient.
+      with one record made extreme, which may change nothing before it is in a batch, and then the sum by its clipped gradient.
     Raises:
       InvalidArgument: records that are not as many as claimed (DPA105).
       TargetFailure: the loop raises (DPA405).
@@ -89,7 +89,9 @@ def audit_loop(train: Callable[[Any, TrainingWatch], Any], claim: TrainingClaim,
       >>> import numpy as np
       >>> def train(records, watch):
       ...     scale = np.abs(records).max()
-      ...     watch.step(batch=range(len(records)), gradients=records / scale, noisy_sum=np.zeros(2), learning_rate=1 / len(records))
+      ...     watch.step(
+      ...         batch=range(len(records)), gradients=records / scale, noisy_sum=np.zeros(2), learning_rate=1 / len(records)
+      ...     )
       >>> claim = TrainingClaim(noise_multiplier=1, clip=1, rate=1, steps=1, records=3, divisor=3)
       >>> [check.name for check in audit_loop(train, claim, np.ones((3, 2))) if check.status == "violated"][-2:]
       ['separate examples', 'public numbers']
@@ -143,15 +145,16 @@ def _run_extreme(run: Callable[[Array], TrainingWatch], rows: Array, place: int)
 def _same_randomness() -> Iterator[None]:
     """Seed the global generators, of torch too where it is loaded, and restore them."""
     torch = sys.modules.get("torch")
-    held = random.getstate(), np.random.get_state(), torch.get_rng_state() if torch else None
+    # The legacy generator is the one that loops without a generator of their own draw from.
+    held = random.getstate(), np.random.get_state(), torch.get_rng_state() if torch else None  # noqa: NPY002
     random.seed(_SEED)
-    np.random.seed(_SEED)
+    np.random.seed(_SEED)  # noqa: NPY002
     if torch:
         torch.manual_seed(_SEED)
     try:
         yield
     finally:
         random.setstate(held[0])
-        np.random.set_state(held[1])
+        np.random.set_state(held[1])  # noqa: NPY002
         if torch:
             torch.set_rng_state(held[2])

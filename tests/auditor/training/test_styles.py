@@ -16,7 +16,7 @@ def audit(name, *, broken):
     claim = TrainingClaim(
         noise_multiplier=NOISE, clip=CLIP, rate=str(RATE), steps=STEPS, records=RECORDS, divisor=BATCH, sampling=sampling
     )
-    found = audit_loop(lambda rows, watch: PAIRS[name](rows, watch, broken), claim, people())
+    found = audit_loop(lambda rows, watch: PAIRS[name](rows, watch, broken=broken), claim, people())
     return {check.name for check in found if check.status == "violated"}
 
 
