@@ -82,7 +82,7 @@ def test_both_events_of_blocks_are_as_probable_as_an_enumeration_says():
     sizes, right, sure = (8, 11), (7, 10), 1 / (1 + math.exp(-0.5))
     found = NestedGuesses(11, sizes, right)
     least = min(binom.sf(6, 8, sure), binom.sf(9, 11, sure))
-    weights, _ = _weighting(sizes, 0.5)
+    weights, _, _ = _weighting(sizes, 0.5)
     surprise = weighted = 0.0
     for steps in itertools.product((0, 1), repeat=11):
         chance = sure ** sum(steps) * (1 - sure) ** (11 - sum(steps))
@@ -245,4 +245,4 @@ def test_the_verb_prints_every_bound_with_its_assumption_and_draws_the_rates(tmp
 def test_the_search_for_epsilon_ends_at_the_first_that_survives():
     guesses = count_nested(np.arange(200) % 10 != 0, 200)
     bound = nested_epsilon(guesses, 1e-5, 0.05)
-    assert nested_p_value(guesses, float(bound), 1e-5) <= 0.05 < nested_p_value(guesses, float(bound + Fraction(1, 64)), 1e-5)
+    assert nested_p_value(guesses, float(bound), 1e-5) <= 0.05 < nested_p_value(guesses, float(bound + Fraction(1, 32)), 1e-5)

@@ -170,12 +170,12 @@ def steps_of(rng, noise, canaries=60, steps=8):
 def test_bets_on_steps_that_keep_their_claim_reach_the_limit_no_more_often_than_alpha():
     """A bound on the noise is wrong only if the bets against the true one reach the limit."""
     rng, wrong = np.random.default_rng(1), {"all": 0, "one": 0}
-    for _ in range(2000):
+    for _ in range(800):
         scores, coins = steps_of(rng, 1.0)
         each = _log_wealth(_count(scores, coins, 1.0, 0.25), LAW, 1.0, 1.0)
         wrong["all"] += _mix(np.cumsum(each, axis=0)).max() >= math.log(1 / 0.05)
         wrong["one"] += _mix(each).max() >= math.log(8 / 0.05)
-    assert all(binom.sf(count - 1, 2000, 0.05) > 1e-9 for count in wrong.values())
+    assert all(binom.sf(count - 1, 800, 0.05) > 1e-9 for count in wrong.values())
 
 
 def test_a_bet_neither_gains_nor_loses_in_the_mean_at_the_truth_where_its_mark_is_the_best_event():
