@@ -7,20 +7,30 @@ from typing import TYPE_CHECKING, Final
 from dpaudit.lazy import lazily
 
 if TYPE_CHECKING:
+    from dpaudit.auditor.training.canaries import DiracCanaries as DiracCanaries
     from dpaudit.auditor.training.findings import LoopCheck as LoopCheck
+    from dpaudit.auditor.training.opacus import OpacusCanaries as OpacusCanaries
+    from dpaudit.auditor.training.opacus import watch_opacus as watch_opacus
     from dpaudit.auditor.training.promises import TrainingClaim as TrainingClaim
+    from dpaudit.auditor.training.steps import StepAudit as StepAudit
+    from dpaudit.auditor.training.steps import audit_steps as audit_steps
     from dpaudit.auditor.training.twins import audit_loop as audit_loop
     from dpaudit.auditor.training.twins import compare_trainings as compare_trainings
     from dpaudit.auditor.training.watching import TrainingWatch as TrainingWatch
     from dpaudit.auditor.training.watching import audit_training as audit_training
 
 _HOMES: Final = {
+    "DiracCanaries": "canaries",
     "LoopCheck": "findings",
+    "OpacusCanaries": "opacus",
+    "StepAudit": "steps",
     "TrainingClaim": "promises",
     "TrainingWatch": "watching",
     "audit_loop": "twins",
+    "audit_steps": "steps",
     "audit_training": "watching",
     "compare_trainings": "twins",
+    "watch_opacus": "opacus",
 }
 
 __all__ = sorted(_HOMES)

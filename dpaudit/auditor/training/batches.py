@@ -76,6 +76,7 @@ def _poisson_laws(batches: Batches, records: int, rate: float) -> Iterator[_Law]
         detail = f"batches that follow each other share {shared} records, {expected:.0f} were expected"
         yield _two_sided(shared, len(pairs) * records, rate**2), detail, None
     yield from _participation(batches, records, rate)
+    yield from _dispersion(batches, records, rate)
 
 
 def _fixed_laws(batches: Batches, records: int, rate: float) -> Iterator[_Law]:
@@ -103,12 +104,33 @@ def _participation(batches: Batches, records: int, rate: float) -> Iterator[_Law
     # Chernoff's bound, since in batches of a fixed size records are not independent but negatively associated.
     tail = _chernoff(unseen, records, (1 - rate) ** len(batches))
     yield tail, f"{unseen} of {records} records were in no batch", None
+    seen = _chernoff(records - unseen, records, 1 - (1 - rate) ** len(batches))
+    yield seen, f"{records - unseen} of {records} records were in a batch, as if in turn", None
     most = int(counts.max())
     yield (
         records * float(bdtrc(most - 1, len(batches), rate)) if most else 1.0,
         f"a record was in {most} of {len(batches)} batches",
         None,
     )
+
+
+def _dispersion(batches: Batches, records: int, rate: float) -> Iterator[_Law]:
+    """How unequally records took part: too unequally where some are preferred, too equally where each has its turn."""
+    from scipy.special import logsumexp
+    from scipy.stats import binom
+
+    steps = len(batches)
+    counts = np.bincount(np.concatenate([np.unique(batch) for batch in batches]), minlength=records)
+    squares = (np.arange(steps + 1) - round(steps * rate)) ** 2
+    logs, usual = binom.logpmf(np.arange(steps + 1), steps, rate), max(1.0, steps * rate * (1 - rate))
+    seen = int(squares[counts].sum())
+    expected = records * float(np.exp(logs) @ squares)
+    # Chernoff's bound at any exponent is valid, since Poisson sampling takes records independently.
+    for sign, said in ((1, "more unequally"), (-1, "more equally")):
+        tilts = sign * np.geomspace(1e-3, 10, 40) / usual
+        tail = min(0.0, *(records * float(logsumexp(logs + tilt * squares)) - tilt * seen for tilt in tilts))
+        detail = f"records took part {said} than by coins: squared deviations add up to {seen}, {expected:.0f} were expected"
+        yield float(np.exp(tail)), detail, None
 
 
 def _sizes_tail(sizes: NDArray[np.int64], records: int, rate: float) -> float:

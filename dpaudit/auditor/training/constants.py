@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
-from dpaudit.auditor.training.findings import LoopCheck, holds, not_judged
+from dpaudit.auditor.training.findings import FALSE_ALARM, LoopCheck, holds, not_judged
+from dpaudit.auditor.training.moves import CLEAN, NOISY
 from dpaudit.auditor.training.observed import Step
 from dpaudit.auditor.training.promises import TrainingClaim, as_float
 
@@ -15,7 +17,8 @@ STEPS: Final = "steps"
 UPDATE: Final = "update"
 
 _ROUNDING: Final = 1e-6
-_STRAYED: Final = 1e-3
+_FEWEST: Final = 3
+_EXPLANATIONS: Final = 12
 
 
 def check_constants(steps: Sequence[Step], claim: TrainingClaim) -> list[LoopCheck]:
@@ -26,6 +29,9 @@ def check_constants(steps: Sequence[Step], claim: TrainingClaim) -> list[LoopChe
 def _divisor(steps: Sequence[Step], claim: TrainingClaim) -> LoopCheck:
     """The public divisor, in every step; the actual size of the batch is the usual mistake."""
     told = as_float(claim.divisor)
+    if _follows_the_batch([(step.public.get("learning_rate"), len(step.batch)) for step in steps]):
+        detail = "the learning rate makes up for the actual size of the batch"
+        return LoopCheck(DIVISOR, "violated", len(steps), detail, "Set the learning rate without looking at batches.")
     for number, step in enumerate(steps):
         seen = step.public.get("divisor")
         if seen is None:
@@ -63,19 +69,32 @@ def _number(steps: Sequence[Step], claim: TrainingClaim) -> LoopCheck:
 
 
 def _update(steps: Sequence[Step]) -> LoopCheck:
-    """Parameters move by the noisy gradient alone, or a layer learns beside it."""
-    seen = [(number, step.strayed) for number, step in enumerate(steps) if step.strayed is not None]
-    if not seen:
-        return not_judged(UPDATE, "give parameters=, updated=, learning_rate= and divisor= to step, for plain gradient descent.")
-    for number, strayed in seen:
-        if strayed > _STRAYED:
-            detail = f"{strayed:.2g} of the move is not the noisy gradient"
-            return LoopCheck(
-                UPDATE, "violated", len(seen), detail, "Let every parameter move by the noisy gradient and nothing else.", number
-            )
-    return holds(UPDATE, len(seen))
+    """Parameters move by noisy sums alone, or they follow gradients beside them."""
+    clean = [(number, step.move[1]) for number, step in enumerate(steps) if step.move[0] == CLEAN]
+    # Any of the steps, and any of the explanations, could have seemed clean by chance.
+    if sum(odds + math.log(_EXPLANATIONS * len(steps)) for _, odds in clean) <= math.log(FALSE_ALARM):
+        detail = "parameters follow the gradients without their noise"
+        remedy = "Let every parameter move by the noisy gradient and nothing else."
+        return LoopCheck(UPDATE, "violated", len(steps), detail, remedy, clean[0][0])
+    judged = [step.move[0] for step in steps if step.move[0]]
+    if not judged:
+        return not_judged(UPDATE, "the loop did not give parameters= and updated= to step.")
+    if set(judged) - {NOISY}:
+        why = "parameters do not move as under gradient descent with momentum and weight decay, which is all that can be checked"
+        return not_judged(UPDATE, why)
+    return holds(UPDATE, len(judged))
 
 
 def _is_close(seen: float, told: float) -> bool:
     """True up to rounding."""
     return abs(seen - told) <= _ROUNDING * abs(told)
+
+
+def _follows_the_batch(seen: Sequence[tuple[float | None, int]]) -> bool:
+    """True if a number changes from step to step in proportion to the size of the batch, or to its inverse."""
+    known = [(value, max(1, size)) for value, size in seen if value]
+    if len({value for value, _ in known}) < _FEWEST or len({size for _, size in known}) < _FEWEST:
+        return False
+    return any(
+        all(_is_close(value * size**power, known[0][0] * known[0][1] ** power) for value, size in known) for power in (-1, 1)
+    )

@@ -17,6 +17,10 @@ KEPT: Final = 4096
 """Coordinates of the noise that are kept to compare steps; a model may have many more."""
 
 
+_LARGEST_GRAM: Final = 10**9
+"""Multiplications that a step may cost to find the span of its gradients."""
+
+
 @dataclass(frozen=True)
 class Step:
     """What is kept of a step.
@@ -26,13 +30,15 @@ class Step:
       size: how many parameters were released.
       energy: squared length of the noise, over the claimed variance.
       bare_energy: the same, had no gradient been clipped.
-      scores: standard normal, in a sound loop, along the clipped sum, what clipping takes away, and equal coordinates.
+      scores: standard normal, in a sound loop, along each shift of the sum that a mistake would make, and along equal coordinates.
+      shifts: how long these shifts are, over the claimed deviation: how clearly a mistake would show.
+      span: squared length of the noise along the span of the gradients, over the claimed variance, and the dimension of that span.
       noise: some coordinates of the noise, over its claimed deviation.
       clipped: how many gradients were longer than the clip.
-      excess: length of what clipping takes from the sum, over the claimed deviation: how clearly its lack would show.
       longest: norm of the longest gradient after clipping, over the clip; None where the loop gave none.
       public: the numbers that may not depend on records, by name.
-      strayed: how far parameters moved beside the noisy gradient, over how far they moved; None where that was not given.
+      traces: length and product with a fixed vector, to compare runs, of each gradient and at last of the clean and noisy sum.
+      move: what the move of the parameters is made of, and the log of the probability that it only seems so.
     """
 
     batch: NDArray[np.int64]
@@ -40,12 +46,52 @@ class Step:
     energy: float
     bare_energy: float
     scores: dict[str, float]
+    shifts: dict[str, float]
+    span: tuple[float, int]
     noise: Array
     clipped: int
-    excess: float
     longest: float | None
     public: dict[str, float]
-    strayed: float | None
+    traces: Array
+    move: tuple[str, float]
+
+
+def observe(
+    batch: NDArray[np.int64], rows: Array, kept: Array, total: Array, *, deviation: float, clip: float, expected: float
+) -> Any:
+    """Return the parts of a step that follow from its gradients, before and after clipping, and its noisy sum."""
+    clean, noise = kept.sum(axis=0), (total - kept.sum(axis=0)) / deviation
+    ways = {"excess": (rows - kept).sum(axis=0), "sum": clean, "equal": np.ones(len(total))}
+    if len(batch):
+        ways["divided"] = clean * (expected / len(batch) - 1)
+    scores = {name: score for name, way in ways.items() if (score := direction_score(noise, way)) is not None}
+    return {
+        "batch": batch,
+        "size": len(total),
+        "energy": float(noise @ noise),
+        "bare_energy": float(np.sum((total - rows.sum(axis=0)) ** 2)) / deviation**2,
+        "scores": scores,
+        "shifts": {name: float(np.linalg.norm(ways[name])) / deviation for name in scores},
+        "span": _span(rows, noise),
+        "noise": noise[:KEPT].copy(),
+        "clipped": int(np.count_nonzero(np.linalg.norm(rows, axis=1) > clip)),
+        "traces": _traces(np.vstack([rows, clean, total])),
+    }
+
+
+def _span(rows: Array, noise: Array) -> tuple[float, int]:
+    """Squared length of the noise along the span of gradients, whatever a mistake makes of them, and the dimension of the span."""
+    if not 0 < 2 * len(rows) <= len(noise) or len(rows) ** 2 * len(noise) > _LARGEST_GRAM:
+        return 0.0, 0
+    values, vectors = np.linalg.eigh(rows @ rows.T)
+    real = values > 1e-9 * max(values[-1], np.finfo(np.float64).tiny)
+    along = vectors[:, real].T @ (rows @ noise) / np.sqrt(values[real])
+    return float(along @ along), int(real.sum())
+
+
+def _traces(rows: Array) -> Array:
+    """Two numbers for each row, by which runs are compared without keeping gradients."""
+    return np.column_stack([np.linalg.norm(rows, axis=1), rows @ np.cos(np.arange(rows.shape[1]))])
 
 
 def rows_of(given: Any, name: str, examples: int) -> Array:
@@ -69,7 +115,7 @@ def vector_of(given: Any, name: str) -> Array:
 def array_of(given: Any, name: str) -> Array:
     """Return finite numbers of an array of numpy, torch or JAX."""
     if hasattr(given, "detach"):  # a tensor that records gradients or lives on a device
-        given = given.detach().cpu().numpy()
+        given = given.detach().cpu().double().numpy()
     try:
         found = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:

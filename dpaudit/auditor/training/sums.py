@@ -20,8 +20,25 @@ _CLEAR: Final = 10.0
 """Standard deviations by which a mistake has to stand out for its absence to be reported: six for the level, the rest for power."""
 
 _WEAKEST: Final = 0.25
+_SHIFTS: Final = {
+    "excess": "what clipping should have taken away",
+    "sum": "the sum of the clipped gradients",
+    "divided": "that sum as it would be, had it been divided by the actual size of the batch before the noise was added",
+}
+"""What common mistakes add to the sum of clipped gradients."""
+
+_PRIOR: Final = 10.0
+"""Any fixed number is valid: what the tail of a weighted sum is mixed with, in squared deviations."""
+
+_MARKS: Final = (0.5, 1.0, 2.0, 3.0, 4.0)
+_NEAR: Final = 3e-6
+"""Difference of two equal numbers after rounding to 32 bits, in deviations of the noise."""
+
 _CLIP_EACH: Final = "Multiply the gradient of each example, over all layers together, by min(1, clip / its norm); then add them up."
-_ADD_NOISE: Final = "Add noise_multiplier * clip * normal(size of the sum) once to the sum, to every coordinate, before dividing."
+_ADD_NOISE: Final = (
+    "Add noise_multiplier * clip * normal(size of the sum) once to the sum, to every coordinate, before dividing; report every "
+    "gradient that is summed."
+)
 _DRAW_ANEW: Final = "Draw from one generator that goes on from step to step, and seed it once."
 
 
@@ -36,23 +53,29 @@ def check_clipping(steps: Sequence[Step]) -> LoopCheck:
         return not_judged(
             CLIPPING, "no gradient was longer than the clip. Use a smaller clip, or add a record with a long gradient."
         )
-    for name, said in (("excess", "what clipping should have taken away"), ("sum", "the sum of the clipped gradients")):
+    for name, said in _SHIFTS.items():
         scores = [step.scores[name] for step in steps if name in step.scores]
-        if scores and _tail(scores) <= FALSE_ALARM / 2:
-            detail = f"beside noise, the sums hold {'more' if sum(scores) > 0 else 'less'} along {said}"
+        weights = [step.shifts[name] for step in steps if name in step.scores]
+        if scores and min(_weighted_tail(scores, weights), _tail(scores), _sum_of_squares_tail(scores)) <= FALSE_ALARM / 10:
+            along = float(np.dot(scores, weights))
+            detail = f"beside noise, the sums hold {'more' if along > 0 else 'less'} along {said}"
             if name == "excess" and _is_plausible(steps, bare=True):
                 detail += "; they are the sums of gradients that were not clipped"
             first = next((number for number, step in enumerate(steps) if abs(step.scores.get(name, 0.0)) > 6), None)
             return LoopCheck(CLIPPING, "violated", len(steps), detail, _CLIP_EACH, first)
+    inside, dimensions = (sum(part) for part in zip(*(step.span for step in steps), strict=True))
+    if dimensions and _upper_tail(dimensions, inside) <= FALSE_ALARM / 10 and _is_plausible(steps, bare=False, beside=True):
+        detail = "beside noise, the sums hold something else that is made of the gradients"
+        return LoopCheck(CLIPPING, "violated", len(steps), detail, _CLIP_EACH)
     exact = all(step.longest is not None or not len(step.batch) for step in steps)
-    if not exact and sum(step.excess for step in steps) < _CLEAR * math.sqrt(len(steps)):
+    if not exact and sum(step.shifts.get("excess", 0.0) ** 2 for step in steps) < _CLEAR**2:
         return not_judged(CLIPPING, "the noise hides whether gradients were clipped. Watch more steps, or give clipped= to step.")
     return holds(CLIPPING, sum(step.clipped for step in steps))
 
 
 def check_noise(steps: Sequence[Step], by_coordinate: Array, clipping: LoopCheck, fresh: LoopCheck) -> LoopCheck:
     """Check the scale of the noise: of all sums, of each sum, of each coordinate, and that coordinates differ."""
-    from scipy.special import chdtr, chdtrc
+    from scipy.special import chdtr
 
     bare = clipping.status == "violated"
     if fresh.status == "violated":  # the first step alone, since the tests of several need independent noise
@@ -75,17 +98,8 @@ def check_noise(steps: Sequence[Step], by_coordinate: Array, clipping: LoopCheck
         return LoopCheck(
             NOISE, "violated", len(steps), f"{quiet} of {len(by_coordinate)} coordinates have too little of it", _ADD_NOISE
         )
-    equal = [step.scores["equal"] for step in steps if "equal" in step.scores]
-    # Not where a direction could be the gradient's own.
-    if not bare and equal and max(map(abs, equal)) > 6 and _sum_of_squares_tail(equal) <= level:
-        return LoopCheck(NOISE, "violated", len(steps), "coordinates of a step share their noise", _ADD_NOISE)
-    if not bare and chdtrc(freedom, sum(energies)) <= level:
-        detail = (
-            f"the sums are {scale:.3g} times as far from the clipped gradients as the claimed noise: more noise, or other gradients"
-        )
-        return LoopCheck(
-            NOISE, "violated", len(steps), detail, "Claim the noise that is added, and report every gradient that is summed."
-        )
+    if not bare and (detail := _other_noise(steps, scale, level)):
+        return LoopCheck(NOISE, "violated", len(steps), detail, _ADD_NOISE)
     seen = 1 - _CLEAR / math.sqrt(2 * freedom)
     if seen < _WEAKEST:
         return not_judged(NOISE, f"{freedom} numbers show little of a deviation. Watch more steps.")
@@ -109,10 +123,48 @@ def check_fresh_noise(steps: Sequence[Step], clipping: LoopCheck) -> LoopCheck:
     pairs, freedom = cosines[first, second], noise.shape[1] - 1
     ratios = np.abs(pairs) * np.sqrt(freedom / np.maximum(1e-300, 1 - pairs**2))
     worst = int(np.argmax(ratios))
-    if 2 * stdtr(freedom, -ratios[worst]) * len(pairs) <= FALSE_ALARM:
+    if 2 * stdtr(freedom, -ratios[worst]) * len(pairs) <= FALSE_ALARM / 2:
         detail = f"the noise of steps {first[worst]} and {second[worst]} is the same, or nearly"
         return LoopCheck(FRESH, "violated", len(steps), detail, _DRAW_ANEW, int(second[worst]))
+    if _repeats(noise):
+        return LoopCheck(
+            FRESH, "violated", len(steps), "numbers of one step's noise repeat, as where layers share a seed", _DRAW_ANEW
+        )
     return holds(FRESH, len(steps))
+
+
+def _other_noise(steps: Sequence[Step], scale: float, level: float) -> str:
+    """Say how noise of no smaller deviation than claimed is other noise; nothing where that could be chance."""
+    from scipy.special import bdtr, bdtrc, ndtr
+
+    equal = [step.scores["equal"] for step in steps if "equal" in step.scores]
+    if equal and max(map(abs, equal)) > 6 and _sum_of_squares_tail(equal) <= level:
+        return "coordinates of a step share their noise"
+    if _upper_tail(sum(step.size for step in steps), sum(step.energy for step in steps)) <= level:
+        return (
+            f"the sums are {scale:.3g} times as far from the clipped gradients as the claimed noise: more noise, or other gradients"
+        )
+    sizes = np.abs(np.concatenate([step.noise for step in steps]))
+    if len(sizes) * math.log1p(-2 * float(ndtr(-sizes.max()))) <= math.log(level / 2):
+        return f"none of {len(sizes)} numbers lies beyond {sizes.max():.3g} deviations: the noise is cut off"
+    for mark in _MARKS:
+        count, chance = int(np.count_nonzero(sizes > mark)), 2 * float(ndtr(-mark))
+        few, many = bdtr(count, len(sizes), chance), bdtrc(count - 1, len(sizes), chance) if count else 1.0
+        if min(few, many) <= level / (4 * len(_MARKS)):
+            return (
+                f"{count} of {len(sizes)} numbers lie beyond {mark:g} deviations, not {chance * len(sizes):.0f} as for a Gaussian"
+            )
+    return ""
+
+
+def _repeats(noise: Array) -> bool:
+    """True if far more numbers of a step are equal than a continuous law gives."""
+    from scipy.special import bdtrc
+
+    pairs = int(np.count_nonzero(np.diff(np.sort(noise, axis=1), axis=1) < _NEAR))
+    # One number at a time, the next is near one of fewer than n others with probability at most this, and is then in two pairs.
+    chance = min(1.0, 0.8 * _NEAR * noise.shape[1])
+    return bool(bdtrc(pairs // 2 - 1, noise.size, chance) <= FALSE_ALARM / 2) if pairs > 1 else False
 
 
 def _tail(scores: Sequence[float]) -> float:
@@ -120,16 +172,26 @@ def _tail(scores: Sequence[float]) -> float:
     return math.erfc(abs(sum(scores)) / math.sqrt(2 * len(scores)))
 
 
+def _weighted_tail(scores: Sequence[float], weights: Sequence[float]) -> float:
+    """Two-sided tail of a weighted sum of standard normal numbers, each weight known before its number, by a mixture of bets."""
+    total, spread = float(np.dot(scores, weights)), float(np.dot(weights, weights)) + _PRIOR
+    return min(1.0, math.exp(-(total**2) / (2 * spread)) * math.sqrt(spread / _PRIOR))
+
+
 def _sum_of_squares_tail(scores: Sequence[float]) -> float:
     """Upper tail of a sum of squares of standard normal numbers."""
+    return _upper_tail(len(scores), sum(score**2 for score in scores))
+
+
+def _upper_tail(freedom: int, energy: float) -> float:
+    """Upper tail of the chi-square law."""
     from scipy.special import chdtrc
 
-    return float(chdtrc(len(scores), sum(score**2 for score in scores)))
+    return float(chdtrc(freedom, energy))
 
 
-def _is_plausible(steps: Sequence[Step], *, bare: bool) -> bool:
-    """True if the noise left of the sums is at most that of the claim."""
-    from scipy.special import chdtrc
-
-    energy = sum(step.bare_energy if bare else step.energy for step in steps)
-    return bool(chdtrc(sum(step.size for step in steps), energy) > FALSE_ALARM)
+def _is_plausible(steps: Sequence[Step], *, bare: bool, beside: bool = False) -> bool:
+    """True if the noise left of the sums, or that `beside` the span of the gradients, is at most that of the claim."""
+    inside, dimensions = (sum(part) for part in zip(*(step.span for step in steps), strict=True)) if beside else (0.0, 0)
+    energy = sum(step.bare_energy if bare else step.energy for step in steps) - inside
+    return _upper_tail(sum(step.size for step in steps) - dimensions, energy) > FALSE_ALARM

@@ -11,7 +11,8 @@ import numpy as np
 from dpaudit.auditor.training.batches import check_repeated, check_sampling
 from dpaudit.auditor.training.constants import check_constants
 from dpaudit.auditor.training.findings import LoopCheck
-from dpaudit.auditor.training.observed import KEPT, Array, Step, array_of, clipped_rows, direction_score, rows_of, vector_of
+from dpaudit.auditor.training.moves import Moves
+from dpaudit.auditor.training.observed import Array, Step, array_of, clipped_rows, observe, rows_of, vector_of
 from dpaudit.auditor.training.promises import TrainingClaim, as_float
 from dpaudit.auditor.training.separate import SEPARATE, check_separate
 from dpaudit.auditor.training.sums import NOISE, check_clipping, check_fresh_noise, check_noise
@@ -64,6 +65,7 @@ class TrainingWatch:
         self._scores = list[Array]()
         self._steps = list[Step]()
         self._by_coordinate: Array = np.zeros(0)
+        self._moves = Moves()
         self._separate = LoopCheck(SEPARATE, "not judged", 0, "call check_examples with a function of records")
 
     def __enter__(self) -> Self:
@@ -105,7 +107,7 @@ class TrainingWatch:
           clipped: per-example gradients after clipping, where the loop clips otherwise than by one norm over all layers.
           divisor: by what the sum is divided.
           clip: at what norm the loop clips.
-          learning_rate: factor of the noisy mean in plain gradient descent.
+          learning_rate: the learning rate of the step.
           parameters: the parameters before the step.
           updated: the parameters after it.
         Raises:
@@ -133,26 +135,19 @@ class TrainingWatch:
                 raise InvalidArgument("DPA105", f"canaries have {self._canaries.shape[1]} parameters, noisy_sum has {len(total)}.")
             self._scores.append(self._canaries @ total)
         deviation = limit * as_float(self.claim.noise_multiplier)
-        noise = (total - kept.sum(axis=0)) / deviation
         if not self._steps:
             self._by_coordinate = np.zeros(len(total))
-        self._by_coordinate += noise**2
-        directions = {"sum": kept.sum(axis=0), "excess": (rows - kept).sum(axis=0), "equal": np.ones(len(total))}
-        scores = {name: score for name, way in directions.items() if (score := direction_score(noise, way)) is not None}
+        self._by_coordinate += ((total - kept.sum(axis=0)) / deviation) ** 2
         told = {"divisor": divisor, "clip": clip, "learning_rate": learning_rate}
+        seen = observe(
+            places.astype(np.int64), rows, kept, total, deviation=deviation, clip=limit, expected=as_float(self.claim.divisor)
+        )
         self._steps.append(
             Step(
-                batch=places.astype(np.int64),
-                size=len(total),
-                energy=float(noise @ noise),
-                bare_energy=float(np.sum((total - rows.sum(axis=0)) ** 2)) / deviation**2,
-                scores=scores,
-                noise=noise[:KEPT].copy(),
-                clipped=int(np.count_nonzero(np.linalg.norm(rows, axis=1) > limit)),
-                excess=float(np.linalg.norm(directions["excess"])) / deviation,
+                **seen,
                 longest=None if clipped is None or not len(kept) else float(np.linalg.norm(kept, axis=1).max()) / limit,
                 public={name: float(value) for name, value in told.items() if value is not None},
-                strayed=_strayed(parameters, updated, total, learning_rate, divisor),
+                move=self._moves.judge(parameters, updated, noisy_sum, (kept.sum(axis=0), rows.sum(axis=0))),
             )
         )
 
@@ -217,15 +212,3 @@ class TrainingWatch:
                 return {"told": told, "seen": None}
         seen = self.claim.priced(steps=len(self._steps), sampled="sampling" not in wrong, noise_multiplier=noise)
         return {"told": told, "seen": seen.epsilon(delta=at)}
-
-
-def _strayed(parameters: Any, updated: Any, total: Array, learning_rate: float | None, divisor: float | None) -> float | None:
-    """Return how far parameters moved beside the noisy gradient, over how far they moved."""
-    if parameters is None or updated is None or learning_rate is None or not divisor:
-        return None
-    before, after = vector_of(parameters, "parameters"), vector_of(updated, "updated")
-    if before.shape != after.shape or before.shape != total.shape:
-        raise InvalidArgument("DPA105", "parameters and updated must be as many as the numbers of noisy_sum.")
-    move = after - before
-    rest = float(np.linalg.norm(move + learning_rate * total / divisor))
-    return rest / max(float(np.linalg.norm(move)), 1e-12 * max(1.0, float(np.linalg.norm(before))), np.finfo(np.float64).tiny)

@@ -17,7 +17,15 @@ from dpaudit.auditor.membership import DPSGD, audit_scores, guesses_p_value, gue
 from dpaudit.auditor.membership.experiments import sampled_gaussian_experiment, stated_experiment
 from dpaudit.auditor.membership.guesses import CanaryGuesses
 from dpaudit.auditor.membership.independent_guesses import independent_p_value
-from dpaudit.auditor.membership.nested_guesses import NestedGuesses, count_nested, nested_epsilon, nested_p_value
+from dpaudit.auditor.membership.nested_guesses import (
+    NestedGuesses,
+    _surprise,
+    _weighted_tail,
+    _weighting,
+    count_nested,
+    nested_epsilon,
+    nested_p_value,
+)
 from dpaudit.cli import main
 from dpaudit.errors import InvalidArgument, TargetFailure
 
@@ -66,20 +74,25 @@ def test_independent_guesses_are_bounded_by_and_near_the_best_choice_of_guesses(
 def test_one_block_of_guesses_gives_the_bound_of_a_fixed_number():
     block = NestedGuesses(100, (60,), (52,))
     fixed = guesses_p_value(CanaryGuesses(canaries=100, guessed=60, correct=52), epsilon="1", delta="1e-6")
-    assert fixed <= nested_p_value(block, 1.0, 1e-6) <= fixed + 2e-5
+    assert fixed <= 0.9 * nested_p_value(block, 1.0, 1e-6) <= fixed + 2e-5
 
 
-def test_blocks_cross_as_often_as_an_enumeration_says():
-    """Eight steps and then three more: every outcome of randomized response, counted."""
-    sizes, sure = (8, 11), 1 / (1 + math.exp(-0.5))
-    found = NestedGuesses(11, sizes, (7, 10))
+def test_both_events_of_blocks_are_as_probable_as_an_enumeration_says():
+    """Eight guesses and then three more: every outcome of randomized response, counted."""
+    sizes, right, sure = (8, 11), (7, 10), 1 / (1 + math.exp(-0.5))
+    found = NestedGuesses(11, sizes, right)
     least = min(binom.sf(6, 8, sure), binom.sf(9, 11, sure))
-    total = 0.0
+    weights, _, _ = _weighting(sizes, 0.5)
+    surprise = weighted = 0.0
     for steps in itertools.product((0, 1), repeat=11):
-        tails = [binom.sf(sum(steps[:size]) - 1, size, sure) for size in sizes]
-        if min(tails) <= least * (1 + 1e-9):
-            total += sure ** sum(steps) * (1 - sure) ** (11 - sum(steps))
-    assert total == pytest.approx(nested_p_value(found, 0.5, 0.0), abs=1e-8)
+        chance = sure ** sum(steps) * (1 - sure) ** (11 - sum(steps))
+        first, rest = sum(steps[:8]), sum(steps[8:])
+        surprise += chance * (min(binom.sf(first - 1, 8, sure), binom.sf(first + rest - 1, 11, sure)) <= least * (1 + 1e-9))
+        weighted += chance * (weights @ [first, rest] >= weights @ [7, 3])
+    assert weights[0] > weights[1] > 0
+    assert surprise == pytest.approx(_surprise(found, sure), abs=1e-12)
+    assert weighted == pytest.approx(_weighted_tail(found, 0.5), abs=1e-12)
+    assert min(surprise / 0.1, weighted / 0.9) == pytest.approx(nested_p_value(found, 0.5, 0.0), abs=1e-7)
 
 
 def test_a_mechanism_that_reveals_with_probability_delta_is_within_the_nested_level():
@@ -232,4 +245,4 @@ def test_the_verb_prints_every_bound_with_its_assumption_and_draws_the_rates(tmp
 def test_the_search_for_epsilon_ends_at_the_first_that_survives():
     guesses = count_nested(np.arange(200) % 10 != 0, 200)
     bound = nested_epsilon(guesses, 1e-5, 0.05)
-    assert nested_p_value(guesses, float(bound), 1e-5) <= 0.05 < nested_p_value(guesses, float(bound + Fraction(1, 64)), 1e-5)
+    assert nested_p_value(guesses, float(bound), 1e-5) <= 0.05 < nested_p_value(guesses, float(bound + Fraction(1, 32)), 1e-5)

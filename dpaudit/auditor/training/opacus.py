@@ -1,0 +1,207 @@
+"""Hooks into the optimizer of Opacus, which is handed over and never imported: a watch of its steps, and canaries in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from dpaudit.auditor.training.canaries import DiracCanaries
+from dpaudit.auditor.training.findings import LoopCheck
+from dpaudit.auditor.training.interference import PUBLIC
+from dpaudit.auditor.training.promises import TrainingClaim
+from dpaudit.auditor.training.watching import TrainingWatch
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Exact
+
+_PARTS: Final = ("clip_and_accumulate", "add_noise", "scale_grad", "step", "expected_batch_size", "max_grad_norm")
+
+
+def watch_opacus(optimizer: Any, loader: Any, *, steps: int, divisor: Exact | None = None, canaries: Any = None) -> TrainingWatch:
+    """Watch every step of an optimizer of Opacus, against the numbers that Opacus tells its accountant.
+
+    Call it after `PrivacyEngine.make_private` and before the first epoch. Batches that a `BatchMemoryManager` splits count as one.
+
+    Args:
+      optimizer: the `DPOptimizer`.
+      loader: the `DPDataLoader`, whose batches are noted.
+      steps: how many steps will be made.
+      divisor: the public number by which sums are to be divided, if `expected_batch_size` was set to one; where not given, the
+        divisor that Opacus computes from the length of the dataset is judged by that of one record more or less.
+      canaries: directions of gradient canaries, as for `audit_training`.
+    Returns:
+      The watch; its `checks` are those of `audit_training`.
+    Raises:
+      InvalidArgument: an optimizer that does not clip and add noise by the usual methods, or a loader without sampling rate
+        (DPA105).
+    Example:
+      >>> watch_opacus(object(), [], steps=1)
+      Traceback (most recent call last):
+      ...
+      dpaudit.errors.InvalidArgument: DPA105 optimizer must be a DPOptimizer of Opacus, this one has no clip_and_accumulate.
+    """
+    _require(optimizer)
+    sampler, rate = getattr(loader, "batch_sampler", None), getattr(loader, "sample_rate", None)
+    if sampler is None or not isinstance(rate, float):
+        raise InvalidArgument("DPA105", "loader must be the DPDataLoader of make_private, with poisson_sampling=True.")
+    records = len(loader.dataset)
+    claim = TrainingClaim(
+        noise_multiplier=Fraction(optimizer.noise_multiplier),
+        clip=Fraction(optimizer.max_grad_norm),
+        rate=Fraction(rate),
+        steps=steps,
+        records=records,
+        divisor=Fraction(optimizer.expected_batch_size) if divisor is None else divisor,
+    )
+    watch = _OpacusWatch(claim, canaries=canaries)
+    if divisor is None:
+        watch.divisor = _judge_divisor(optimizer.expected_batch_size, records, rate)
+    noted = _Noted(sampler)
+    object.__setattr__(loader, "batch_sampler", noted)  # a loader of torch refuses the plain assignment
+    _watch_steps(optimizer, noted, watch)
+    return watch
+
+
+class OpacusCanaries(DiracCanaries):
+    """Dirac canaries in the steps of an optimizer of Opacus, from now on.
+
+    Args:
+      optimizer: the `DPOptimizer`.
+      rate: sampling rate that Opacus tells its accountant, `loader.sample_rate`.
+      canaries: how many; 1,000 or a tenth of the parameters where not given.
+      fresh: whether each canary has a coin of its own in every step, for `audit_steps`.
+      seed: seed of the coins and coordinates; fresh where not given.
+    Raises:
+      InvalidArgument: another optimizer, or a number out of range (DPA101 to DPA105).
+    Example:
+      >>> OpacusCanaries(object(), rate="1/10")
+      Traceback (most recent call last):
+      ...
+      dpaudit.errors.InvalidArgument: DPA105 optimizer must be a DPOptimizer of Opacus, this one has no clip_and_accumulate.
+    """
+
+    def __init__(
+        self, optimizer: Any, *, rate: Exact, canaries: int | None = None, fresh: bool = False, seed: int | None = None
+    ) -> None:
+        """Draw coins and wrap the method that adds noise."""
+        _require(optimizer)
+        sizes = [part.numel() for part in optimizer.params]
+        clip = Fraction(optimizer.max_grad_norm)
+        super().__init__(sum(sizes), clip=clip, rate=rate, canaries=canaries, fresh=fresh, seed=seed)
+        ends, add_noise = np.cumsum(sizes), optimizer.add_noise
+
+        def add_noise_with_canaries() -> None:
+            drawn = self.draw()
+            for part, end, size in zip(optimizer.params, ends, sizes, strict=True):
+                flat = part.summed_grad.reshape(-1)
+                for place in drawn[(drawn >= end - size) & (drawn < end)]:
+                    flat[int(place - end + size)] += self.clip
+                part.summed_grad.copy_(flat.view_as(part.summed_grad))
+            add_noise()
+            self.observe([part.grad.reshape(-1) for part in optimizer.params])
+
+        optimizer.add_noise = add_noise_with_canaries
+
+
+class _OpacusWatch(TrainingWatch):
+    """A watch that also judges how Opacus computes its divisor."""
+
+    divisor: LoopCheck | None = None
+
+    @property
+    def checks(self) -> tuple[LoopCheck, ...]:
+        """Every check of the steps, and that of the divisor."""
+        return (*super().checks, *(() if self.divisor is None else (self.divisor,)))
+
+
+class _Noted:
+    """A sampler of batches that notes what it yields."""
+
+    def __init__(self, sampler: Any) -> None:
+        """Begin with no batch."""
+        self.sampler, self.batches = sampler, list[list[int]]()
+
+    def __iter__(self) -> Iterator[list[int]]:
+        """Yield the batches of the sampler."""
+        for batch in self.sampler:
+            self.batches.append([int(place) for place in batch])
+            yield batch
+
+    def __len__(self) -> int:
+        """Batches in an epoch."""
+        return len(self.sampler)
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else the sampler has."""
+        return getattr(self.sampler, name)
+
+
+def _require(optimizer: Any) -> None:
+    """Refuse what is no optimizer of Opacus."""
+    missing = [name for name in _PARTS if not hasattr(optimizer, name)]
+    if missing:
+        raise InvalidArgument("DPA105", f"optimizer must be a DPOptimizer of Opacus, this one has no {missing[0]}.")
+
+
+def _watch_steps(optimizer: Any, noted: _Noted, watch: TrainingWatch) -> None:
+    """Wrap the methods of an optimizer so that each step is reported."""
+    samples, sums = list[list[Any]](), list[Any]()
+
+    def before(method: Callable[..., Any], note: Callable[[], None]) -> Callable[..., Any]:
+        def noting(*arguments: Any, **named: Any) -> Any:
+            note()
+            return method(*arguments, **named)
+
+        return noting
+
+    def note_samples() -> None:
+        samples.append([part.detach().clone() for part in optimizer.grad_samples])
+
+    def note_sums() -> None:
+        sums.extend(part.grad.detach().clone() for part in optimizer.params)
+
+    step = optimizer.step
+
+    def watched(*arguments: Any, **named: Any) -> Any:
+        old = [part.detach().clone() for part in optimizer.params]
+        result = step(*arguments, **named)
+        if sums:
+            batch = noted.batches.pop(0)
+            rows = [np.concatenate([np.asarray(one.cpu()) for one in layer]) for layer in zip(*samples, strict=True)]
+            divisor = 1.0
+            if optimizer.loss_reduction == "mean":
+                divisor = float(optimizer.expected_batch_size * optimizer.accumulated_iterations)
+            watch.step(
+                batch=batch,
+                gradients=rows,
+                noisy_sum=sums,
+                divisor=divisor,
+                clip=optimizer.max_grad_norm,
+                learning_rate=optimizer.param_groups[0]["lr"],
+                parameters=old,
+                updated=[part.detach() for part in optimizer.params],
+            )
+            samples.clear()
+            sums.clear()
+        return result
+
+    optimizer.clip_and_accumulate = before(optimizer.clip_and_accumulate, note_samples)
+    optimizer.scale_grad = before(optimizer.scale_grad, note_sums)
+    optimizer.step = watched
+
+
+def _judge_divisor(divisor: float, records: int, rate: float) -> LoopCheck:
+    """Judge the divisor of Opacus, floor of records times rate, by lengths of neighbouring datasets (its issues 571, 819)."""
+    if divisor != int(records * rate):
+        return LoopCheck(PUBLIC, "holds", 1)
+    near = {int((records + more) * rate) for more in (-1, 1)} - {divisor}
+    if not near:
+        detail = f"the divisor is computed from the length of the dataset, though one record more or less leaves {divisor:g}"
+        return LoopCheck(PUBLIC, "not judged", 1, detail)
+    detail = (
+        f"the divisor {divisor:g} is computed from the length of the dataset: with one record more or less it is {near.pop():g}"
+    )
+    remedy = "Set optimizer.expected_batch_size to a public number after make_private, and tell watch_opacus by divisor=."
+    return LoopCheck(PUBLIC, "violated", 1, detail, remedy)
