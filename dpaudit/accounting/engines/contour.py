@@ -77,11 +77,8 @@ class Contour:
             images = self._images(self.above, epsilon) + self._images(self.below, epsilon)
             least, most = found - rest - images, found + rest
             ends = ball_endpoints((self.infinity + least).lower())[0], ball_endpoints((self.infinity + most).upper())[1]
-        return (
-            Fraction(min(max(ends[0], Fraction(0)), Fraction(1))),
-            Fraction(max(min(ends[1], Fraction(1)), Fraction(0))),
-            (found, images, rest),
-        )
+        # Ends that contradict what a probability can be are left crossed, so that the interval raises.
+        return Fraction(max(ends[0], Fraction(0))), Fraction(min(ends[1], Fraction(1))), (found, images, rest)
 
     def delta(self, epsilon: Fraction) -> Enclosure:
         """Delta of the composition with its error terms."""

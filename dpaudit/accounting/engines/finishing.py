@@ -45,10 +45,9 @@ def _best(composition: Composition, question: Question, first: Enclosure | None,
 def _further(composition: Composition, question: Question, plain: Plain) -> Iterator[Enclosure]:
     """Answers, the cheap ones first; those that hold from one side only have the trivial end on the other."""
     most: Endpoint = Fraction(1) if isinstance(question, DeltaAt) else float("inf")
-    published = published_laws(composition)
-    if published is not None:
-        answer = plain(published, question)
-        yield Enclosure(Fraction(0), answer.upper, Reason(PUBLISHED, (answer.reason,)))
+    if published := published_laws(composition):
+        worst = max((plain(way, question) for way in published), key=lambda answer: answer.upper)
+        yield Enclosure(Fraction(0), worst.upper, Reason(PUBLISHED, (worst.reason,)))
     above, below = counted_profile(dominating_laws(composition)), counted_profile(dominated_laws(composition))
     if above is not None:
         answer = above.answer(question)
