@@ -250,7 +250,7 @@ def _endpoint(point: arb, *, up: bool) -> Endpoint:
         if mantissa > 0:
             return tiny if up else Fraction(0)
         return Fraction(0) if up else -tiny
-    return Fraction(mantissa) * Fraction(2) ** exponent
+    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
 def _trim(value: Endpoint, *, up: bool) -> Endpoint:
