@@ -26,8 +26,11 @@ def finished(composition: Composition, question: Question, first: Enclosure, pla
     best, known = _best(composition, question, first, plain), dominating_laws(composition) == dominated_laws(composition)
     if not known:  # a class of mechanisms is wide whatever is done, and the shape of its ends would cost as much again
         return best
-    if is_narrow(best) or isinstance(question, EpsilonAt):
-        return best if is_narrow(best, INVERTED) or isinstance(question, DeltaAt) else _inverted(composition, question, best, plain)
+    if is_narrow(best):
+        return best
+    if isinstance(question, EpsilonAt):  # the finished profile says more only where it has the greatest loss to begin at
+        settled = is_narrow(best, INVERTED) or greatest_loss(composition) is None
+        return best if settled else _inverted(composition, question, best, plain)
     others = [(epsilon, _best(composition, DeltaAt(epsilon), None, plain)) for epsilon in _rungs(composition, question.epsilon)]
     return _joined([best, implied(question.epsilon, others, _limit(composition))])
 
