@@ -283,10 +283,13 @@ class SampledNormal:
         shifts = min(math.pi / (4 * mu), WIDEST_STRIP) * relative[:, None]
         ratios = np.log(1 - rate + ratio * np.exp(1j * mu * shifts))
         power = 1 + float(theta) if self.removing else -float(theta)
-        bounds, whole = (_log_sum(terms) for terms in (
-            power * ratios.real - float(place) * ratios.imag + shifts * shifts / 2 - x * x / 2,
-            power * np.log(1 - rate + ratio) - x * x / 2,
-        ))
+        bounds, whole = (
+            _log_sum(terms)
+            for terms in (
+                power * ratios.real - float(place) * ratios.imag + shifts * shifts / 2 - x * x / 2,
+                power * np.log(1 - rate + ratio) - x * x / 2,
+            )
+        )
         best = int(np.argmin(bounds))
         size = min(float(bounds[best]), float(whole)) + math.log(width / math.sqrt(2 * math.pi))
         return best, Fraction(float(shifts[best, 0])), size
