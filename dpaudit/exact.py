@@ -250,7 +250,7 @@ def _endpoint(point: arb, *, up: bool) -> Endpoint:
         if mantissa > 0:
             return tiny if up else Fraction(0)
         return Fraction(0) if up else -tiny
-    return Fraction(mantissa) * Fraction(2) ** exponent
+    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
 def _trim(value: Endpoint, *, up: bool) -> Endpoint:
@@ -317,9 +317,9 @@ class Enclosure:
 
     @classmethod
     def from_ball(cls, value: arb, reason: Reason, *, lowest: Endpoint = -math.inf, highest: Endpoint = math.inf) -> Enclosure:
-        """The enclosure of a python-flint ball, cut to [`lowest`, `highest`] where the truth is known to lie."""
+        """The enclosure of a python-flint ball, cut to [`lowest`, `highest`] where the truth is known to lie; DPA203 outside."""
         lower, upper = ball_endpoints(value)
-        return cls(min(max(lower, lowest), highest), max(min(upper, highest), lowest), reason)
+        return cls(max(lower, lowest), min(upper, highest), reason)
 
     def contains(self, value: Exact) -> bool:
         """True if the exact number `value` lies inside, ends included."""

@@ -93,10 +93,10 @@ def _square_root(value: Fraction, least: Fraction) -> Enclosure:
     reason = Reason("Dong, Roth, Su 2022, Corollary 3.3: Gaussian laws compose by adding mu squared")
     top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
     if top * top == value.numerator and bottom * bottom == value.denominator:
-        return Enclosure(min(least, Fraction(top, bottom)), Fraction(top, bottom), reason)
+        return Enclosure(least, Fraction(top, bottom), reason)
     with working_precision(_BITS):
         upper = ball_endpoints(ball(value).sqrt())[1]
-    return Enclosure(min(least, upper), upper, reason)
+    return Enclosure(least, upper, reason)
 
 
 def _worst_order(guarantee: RDP, loss: PrivacyLoss) -> Comparison | None:

@@ -128,3 +128,17 @@ def test_a_very_wide_range_is_searched_to_the_end(make, epsilon, delta):
     narrow = calibrate(make, epsilon=epsilon, delta=delta, low="1e-3", high="1e6")
     assert wide.tight
     assert abs(wide.parameter / narrow.parameter - 1) <= Fraction(1, 10**6)
+
+
+@pytest.mark.parametrize("increasing", [False, True])
+def test_no_parameter_outside_the_range_is_ever_tried(increasing):
+    """The answer lies within the precision of an end of the range, on either side."""
+    make, calls = counted(lambda size: gaussian(sigma=size) if not increasing else gaussian(sigma=1, sensitivity=size))
+    root = calibrate(make, epsilon=1, delta="1e-5", low="1/100", high=100, increasing=increasing).parameter
+    for near in (root * (1 - Fraction(1, 10**4)), root * (1 - Fraction(3, 10**6))):
+        for far in (root * (1 + Fraction(1, 10**4)), root * (1 + Fraction(1, 10**5))):
+            calls.clear()
+            found = calibrate(make, epsilon=1, delta="1e-5", low=near, high=far, increasing=increasing, precision="1/100")
+            assert all(near <= call <= far for call in calls)
+            assert near <= min(found.parameter, found.beyond) < max(found.parameter, found.beyond) <= far
+            assert found.tight

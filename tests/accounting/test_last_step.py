@@ -153,6 +153,17 @@ SCHEMES = [
         3 * gaussian(sigma=1, adjacency="replace_one").sampled(WithoutReplacement(size=1, of=3)),
         3 * gaussian(sigma=1, adjacency="replace_one"),
     ),
+    lambda: (  # a pair whose directions differ
+        2 * explicit_pair(["1/2", "1/2"], ["1/8", "7/8"], adjacency="replace_one").sampled(WithoutReplacement(size=9, of=10)),
+        2 * explicit_pair(["1/2", "1/2"], ["1/8", "7/8"], adjacency="replace_one"),
+    ),
+    lambda: (
+        compose(
+            explicit_pair(["1/2", "1/2"], ["1/8", "7/8"], adjacency="replace_one").sampled(WithoutReplacement(size=2, of=3)),
+            gaussian(sigma=2, adjacency="replace_one"),
+        ),
+        compose(explicit_pair(["1/2", "1/2"], ["1/8", "7/8"], adjacency="replace_one"), gaussian(sigma=2, adjacency="replace_one")),
+    ),
 ]
 
 
@@ -203,6 +214,14 @@ def test_shape_alone_bounds_a_broken_line_exactly():
         chord = (e * e - e) / (e * e - 1) / 2
         assert abs(ball(Fraction(beyond.upper)) - chord) < arb(2) ** -100
     assert beyond.lower == 0
+
+
+def test_ends_that_cross_are_an_error_and_no_answer():
+    known = [(Fraction(0), Enclosure(Fraction(0), Fraction(1, 100))), (Fraction(2), Enclosure(Fraction(1, 2), Fraction(1)))]
+    with pytest.raises(EngineDisagreement, match="DPA203"):
+        implied(Fraction(1), known, None)
+    with pytest.raises(EngineDisagreement, match="DPA203"):
+        Enclosure.from_ball(arb(2), Reason("a wrong probability"), highest=Fraction(1))
 
 
 def test_the_reason_names_where_each_end_is_from():
@@ -319,3 +338,15 @@ def test_a_moment_that_is_only_bounded_gives_no_lower_end_within_a_joint_sample(
     rounded = one_release(RoundedGaussian(Fraction(1, 2), 1), "add_remove")
     joint = compose(rounded, pure_dp("1/100")).sampled(Poisson(1), together=True)
     assert joint.renyi(order=2, direction="remove").lower < 3.4
+
+
+def test_divergences_of_groups_of_different_sizes_are_those_of_the_worst_common_split():
+    one, other = gaussian(sigma=1).sampled(Poisson("1/10")), gaussian(sigma=2).sampled(Poisson("1/2"))
+    found = compose(2 * one.group(2), other.group(3)).renyi(order=2)
+    splits = [
+        2 * one.group(removed=first, added=2 - first) + other.group(removed=second, added=3 - second)
+        for first in range(3)
+        for second in range(4)
+    ]
+    each = [way.renyi(order=2) for way in splits]
+    assert (max(way.lower for way in each), max(way.upper for way in each)) == (found.lower, found.upper)

@@ -25,7 +25,7 @@ class Calibration:
 
     Args:
       parameter: meets the budget by the certified upper end.
-      beyond: the parameter on the other side, at the relative distance that was asked for.
+      beyond: the parameter on the other side, at the relative distance that was asked for or where the range ends.
       reached: delta (for a budget with delta = 0, epsilon) at `parameter`.
       missed: the same at `beyond`.
       tight: True if `beyond` certainly breaks the budget, by its lower end; otherwise the accounting leaves it open.
@@ -87,10 +87,10 @@ def calibrate(
     instance_of(increasing, bool, "increasing")
     apart = in_range(precision, "precision", lower="1e-12", upper="1/2")
     good, bad = (near, far) if increasing else (far, near)
-    guess = _guess(budget, make, good, bad)
+    guess = _guess(budget, make, good, bad)  # `make` is called between the two only, ends included
     if guess is not None:
-        found = _certified(budget, make, guess, apart, increasing=increasing)
-        if found is not None and near <= found.parameter <= far:
+        found = _certified(budget, make, guess, apart, good, bad)
+        if found is not None:
             return found
     if not budget.is_met(make, good):
         if budget.is_met(make, bad):
@@ -99,35 +99,35 @@ def calibrate(
         raise Unsupported("DPA202", f"the budget is not met even at {shown(good)}. Widen the range or the budget.")
     if budget.is_met(make, bad):
         raise Unsupported("DPA202", f"the budget is met all over the range, even at {shown(bad)}. Widen the range.")
+    end = bad
     good, bad = _close_in(budget, make, good, bad, apart / 4)
-    return _pair(budget, make, good, apart, increasing=increasing)
+    return _pair(budget, make, good, apart, end)
 
 
-def _pair(
-    budget: _Budget, make: Callable[[Fraction], PrivacyLoss], good: Fraction, apart: Fraction, *, increasing: bool
-) -> Calibration:
-    """A parameter, the one beyond it, and what both reach."""
-    beyond = good * (1 + apart) if increasing else good * (1 - apart)
+def _pair(budget: _Budget, make: Callable[[Fraction], PrivacyLoss], good: Fraction, apart: Fraction, end: Fraction) -> Calibration:
+    """A parameter, the one beyond it in the direction of the end of the range, and what both reach."""
+    beyond = min(good * (1 + apart), end) if good < end else max(good * (1 - apart), end)
     reached, missed = budget.number(make, good), budget.number(make, beyond)
     return Calibration(good, beyond, reached, missed, tight=missed.lower > budget.limit)
 
 
 def _certified(
-    budget: _Budget, make: Callable[[Fraction], PrivacyLoss], guess: Fraction, apart: Fraction, *, increasing: bool
+    budget: _Budget, make: Callable[[Fraction], PrivacyLoss], guess: Fraction, apart: Fraction, good_end: Fraction, end: Fraction
 ) -> Calibration | None:
     """The answer next to a guess, moved as far as its own numbers say it is off; None where it is not certain on both sides."""
-    good = _rounded(guess * (1 - apart / 8 if increasing else 1 + apart / 8), apart)
+    back = 1 if good_end > end else -1
+    good = _rounded(guess * (1 + back * apart / 8), apart)
     for _ in range(CORRECTIONS):
-        found = _pair(budget, make, good, apart, increasing=increasing)
+        if not min(good_end, end) <= good <= max(good_end, end) or good == end:
+            return None
+        found = _pair(budget, make, good, apart, end)
         if found.reached.upper <= budget.limit and found.tight:
             return found
         above, below = _log(found.reached.upper, budget.limit), _log(found.missed.lower, budget.limit)
         if not (math.isfinite(above) and math.isfinite(below)) or below <= above:
             return None
         moved = above / (below - above) + 1 / 8  # in units of `apart`: delta is a power of the parameter over so short a way
-        good = _rounded(good * (1 - Fraction(moved) * apart if increasing else 1 + Fraction(moved) * apart), apart)
-        if good <= 0:
-            return None
+        good = _rounded(good * (1 + back * Fraction(moved) * apart), apart)
     return None
 
 
@@ -141,7 +141,7 @@ def _guess(budget: _Budget, make: Callable[[Fraction], PrivacyLoss], good: Fract
 
     def excess(logarithm: float) -> float:
         """log(delta/target) at a parameter, infinite where floats do not hold it."""
-        loss = budget.loss(make, Fraction(math.exp(logarithm)))
+        loss = budget.loss(make, min(max(Fraction(math.exp(logarithm)), min(good, bad)), max(good, bad)))
         found = estimated_log_delta(loss.composition, budget.epsilon)
         return math.inf if found is None else found - target
 

@@ -17,6 +17,7 @@ from dpaudit.accounting.laws.distributions import DoubleExponential, Normal, Thi
 from dpaudit.accounting.laws.mixed_distribution import MixedLosses
 from dpaudit.accounting.laws.mixed_quadrature import Quadrature, quadrature
 from dpaudit.accounting.model.distribution import Distribution
+from dpaudit.accounting.model.transform import Reals
 from dpaudit.exact import ball
 
 MOST_POINTS: Final = 1 << 12  # Laws with more points, and quadratures with more nodes, are left to the lattice
@@ -175,6 +176,16 @@ class SampledNormal:
         return (self.last - self.first) // 32 + 50 if self.floats else self.last - self.first + 50
 
     @cached_property
+    def _moments(self) -> dict[Fraction, arb]:
+        """Moments that were asked for: everything is asked at one precision, that of the line for which this is built."""
+        return {}
+
+    @cached_property
+    def _bounds(self) -> dict[tuple[Fraction, Fraction], arb]:
+        """Bounds beyond a place that were asked for."""
+        return {}
+
+    @cached_property
     def _mu(self) -> arb:
         """Distance of the two normal laws."""
         return ball(self.mu_squared).sqrt()
@@ -209,11 +220,19 @@ class SampledNormal:
 
     def at(self, order: Fraction) -> arb:
         """The rule on the real axis: |sum + tails - M| <= share * M."""
-        whole, share = sum(_tilt_masses(self._points, order), arb(0)), self._share(order, Fraction(0), Fraction(0))
-        most = (whole + self._tails(order)) / (1 - share) if share < 1 else arb("inf")
-        return (whole / (1 + share)).union(most)
+        if order not in self._moments:
+            whole, share = sum(_tilt_masses(self._points, order), arb(0)), self._share(order, Fraction(0), Fraction(0))
+            most = (whole + self._tails(order)) / (1 - share) if share < 1 else arb("inf")
+            self._moments[order] = (whole / (1 + share)).union(most)
+        return self._moments[order]
 
     def beyond(self, theta: Fraction, place: Fraction) -> arb:
+        """The bound at the best shift of the line, computed once."""
+        if (theta, place) not in self._bounds:
+            self._bounds[theta, place] = self._beyond(theta, place)
+        return self._bounds[theta, place]
+
+    def _beyond(self, theta: Fraction, place: Fraction) -> arb:
         """|M(theta + i t)| <= E[|R(x + i y)|^p e^(y^2/2 - t |arg R(x + i y)|)] for every y, which falls with t."""
         shift, power = self._shift(theta, place), ball(1 + theta if self.removing else -theta)
         turn, stay = acb(0, self._mu * ball(shift)).exp() * ball(self.rate), ball(1 - self.rate)
@@ -249,25 +268,38 @@ class SampledNormal:
 
     def rough_beyond(self, theta: Fraction, place: Fraction) -> float:
         """The same bound on every fourth node and shift, a little lowered."""
-        return self._shifted(theta, place, SKIPPED)[1] - ROUGH
+        return self._shifted(theta, place, SHIFTS[::SKIPPED])[2] - ROUGH
 
     def _shift(self, theta: Fraction, place: Fraction) -> Fraction:
-        """The best shift of the line, sought in floats."""
-        return self._shifted(theta, place, 1)[0]
+        """The best shift of the line, sought in floats: among few, then among those next to the best of these."""
+        near = SKIPPED * self._shifted(theta, place, SHIFTS[::SKIPPED])[0]
+        return self._shifted(theta, place, SHIFTS[max(near - SKIPPED + 1, 0) : near + SKIPPED])[1]
 
-    def _shifted(self, theta: Fraction, place: Fraction, apart: int) -> tuple[Fraction, float]:
-        """The best shift, and the logarithm of the bound there, from nodes so many places apart."""
-        mu, rate = math.sqrt(self.mu_squared), float(self.rate)
-        x = np.arange(self.first, self.last + 1, apart) * float(self.step)
+    def _shifted(self, theta: Fraction, place: Fraction, relative: Reals) -> tuple[int, Fraction, float]:
+        """Number and size of the best of some shifts, and the logarithm of about the bound there, on a few of the nodes."""
+        mu, rate, width = math.sqrt(self.mu_squared), float(self.rate), SKIPPED * float(self.step)
+        x = np.arange(self.first, self.last + 1, SKIPPED) * float(self.step)
         ratio = rate * np.exp(mu * x - mu * mu / 2)
-        widest = min(math.pi / (4 * mu), WIDEST_STRIP)
-        shifts = widest * SHIFTS[::apart, None]
+        shifts = min(math.pi / (4 * mu), WIDEST_STRIP) * relative[:, None]
         ratios = np.log(1 - rate + ratio * np.exp(1j * mu * shifts))
         power = 1 + float(theta) if self.removing else -float(theta)
-        bounds = np.logaddexp.reduce(power * ratios.real - float(place) * ratios.imag + shifts * shifts / 2 - x * x / 2, axis=1)
-        whole = float(np.logaddexp.reduce(power * np.log(1 - rate + ratio) - x * x / 2))
-        best, scale = int(np.argmin(bounds)), math.log(apart * float(self.step) / math.sqrt(2 * math.pi))
-        return Fraction(float(shifts[best, 0])), min(float(bounds[best]), whole) + scale
+        bounds, whole = (
+            _log_sum(terms)
+            for terms in (
+                power * ratios.real - float(place) * ratios.imag + shifts * shifts / 2 - x * x / 2,
+                power * np.log(1 - rate + ratio) - x * x / 2,
+            )
+        )
+        best = int(np.argmin(bounds))
+        size = min(float(bounds[best]), float(whole)) + math.log(width / math.sqrt(2 * math.pi))
+        return best, Fraction(float(shifts[best, 0])), size
+
+
+def _log_sum(terms: Reals) -> Reals:
+    """Logarithms of sums of exponentials along the last axis."""
+    peak = terms.max(axis=-1, keepdims=True)
+    found: Reals = (peak + np.log(np.exp(terms - peak).sum(axis=-1, keepdims=True)))[..., 0]
+    return found
 
 
 def sampled_normal(law: Thinned, count: int, *, greatest: Fraction, place: Fraction, floats: bool = False) -> SampledNormal | None:

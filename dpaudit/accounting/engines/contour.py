@@ -27,6 +27,7 @@ from dpaudit.accounting.model.transform import is_standard
 from dpaudit.exact import Enclosure, Endpoint, Reason, ball, ball_endpoints, outward, working_precision
 
 BITS: Final = 160  # Working precision
+BITS_OF_FLOATS: Final = 96  # The same where the values along a line come from floats
 FADED: Final = 36.0  # Nats by which images and what is left out of a short line are to be smaller than delta
 MOST_WORK: Final = 1 << 23  # Products of complex numbers, or as long, beyond which the lattice answers alone
 MANY: Final = 16  # Different sampled laws from which on lines are computed in floats
@@ -34,7 +35,7 @@ FADED_OF_FLOATS: Final = 19.0  # Nats by which what is left out of such a line i
 LENGTHENED: Final = 1.5  # Factor by which the line grows until what is left out is small enough
 WIDEST: Final = Fraction(1, 1 << 20)  # Relative width of an answer beyond which the lattice is asked instead
 CHECKED: Final = 0.02  # Relative width of the lattice that an answer is compared with
-CHECKED_ROUGHLY: Final = 0.1  # The same for many laws, each of which takes a lattice
+CHECKED_ROUGHLY: Final = 0.3  # The same for many laws, each of which takes a lattice
 # Standard deviations by which the tilt of a line may miss that of the question, and the widest step between two tilts.
 NEAR, WIDEST_STEP = 0.7, 8
 # Relative distances from the root of delta = target at which its side is decided.
@@ -77,11 +78,8 @@ class Contour:
             images = self._images(self.above, epsilon) + self._images(self.below, epsilon)
             least, most = found - rest - images, found + rest
             ends = ball_endpoints((self.infinity + least).lower())[0], ball_endpoints((self.infinity + most).upper())[1]
-        return (
-            Fraction(min(max(ends[0], Fraction(0)), Fraction(1))),
-            Fraction(max(min(ends[1], Fraction(1)), Fraction(0))),
-            (found, images, rest),
-        )
+        # Ends that contradict what a probability can be are left crossed, so that the interval raises.
+        return Fraction(max(ends[0], Fraction(0))), Fraction(min(ends[1], Fraction(1))), (found, images, rest)
 
     def delta(self, epsilon: Fraction) -> Enclosure:
         """Delta of the composition with its error terms."""
@@ -112,9 +110,10 @@ def contour_along(
     step: Fraction,
     side: int,
     orders: tuple[Fraction, Fraction],
+    bits: int = BITS,
 ) -> Contour:
     """The values along a line; any parameters are sound, with 0 <= orders[0] < theta < orders[1]."""
-    with working_precision(BITS):
+    with working_precision(bits):
         values = [1 / (z * (1 + z)) for z in places(theta, step, side)]
         for law, count in moments:
             values = [known * value**count for known, value in zip(values, law.grid(theta, step, side).entries(), strict=True)]
@@ -206,7 +205,8 @@ def _build_line(parts: Parts, tail: int, place: int) -> Contour | None:
         return None
     step = Fraction(2 * math.pi / period)
     many = sum(isinstance(law, Thinned) for law, _ in parts) >= MANY
-    with working_precision(BITS):
+    bits = BITS_OF_FLOATS if many else BITS
+    with working_precision(bits):
         while True:
             side = math.isqrt(math.ceil(reach / float(step))) + 1
             last = (side * side - 1) * step
@@ -226,7 +226,7 @@ def _build_line(parts: Parts, tail: int, place: int) -> Contour | None:
             reach *= LENGTHENED
         chances = [(1 - entry[1]) ** count for entry, (_, count) in zip(found, parts, strict=True) if entry is not None]
         safe = math.prod(chances, start=arb(1))
-    return contour_along(known, 1 - safe, theta=tilt, step=step, side=side, orders=orders)
+    return contour_along(known, 1 - safe, theta=tilt, step=step, side=side, orders=orders, bits=bits)
 
 
 def _faded(side: int) -> float:

@@ -12,7 +12,7 @@ from dpaudit.accounting.engines.currencies import CONCENTRATED, GAUSSIAN, PURE, 
 from dpaudit.accounting.engines.evaluate import evaluate
 from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian, RoundedGaussian
 from dpaudit.accounting.laws.gaussian import NormalPair
-from dpaudit.accounting.laws.groups import require_direction
+from dpaudit.accounting.laws.groups import alternatives, require_direction
 from dpaudit.accounting.laws.response import BoundedRange
 from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.laws.seen import Seen
@@ -27,11 +27,11 @@ ORDERS_TRIED: Final = (Fraction(65, 64), Fraction(2), Fraction(8), Fraction(64))
 
 def renyi_divergence(loss: Composition, order: Fraction) -> Enclosure:
     """Renyi divergence of an order above 1, the worse of the two directions."""
-    one, other = (_divergence(direction, order) for direction in (loss, loss.reversed()))
+    found = [_divergence(direction, order) for way in alternatives(loss) for direction in (way, way.reversed())]
     reason = Reason(
         "Renyi divergences of the parts add up (Mironov 2017, Proposition 1); from below those of the worst pairs that are known"
     )
-    return Enclosure(max(one[0], other[0]), max(one[1], other[1]), reason)
+    return Enclosure(max(low for low, _ in found), max(high for _, high in found), reason)
 
 
 def divergence(loss: Composition, order: Fraction) -> Enclosure:
@@ -51,7 +51,7 @@ def zcdp_rho(loss: Composition) -> Enclosure:
         "epsilon^2/8 for bounded range (Cesar and Rogers 2021), and no more for a sample; from below a divergence over its order, "
         "or the limit, which is mu^2/2 for every sample of a Gaussian (docs/sampling_schemes.md, moments)"
     )
-    return Enclosure(min(below, upper), upper, reason)
+    return Enclosure(below, upper, reason)
 
 
 def gdp_mu(loss: Composition) -> Enclosure:
@@ -145,7 +145,7 @@ def _parameter_of_pure(loss: Composition) -> Enclosure:
         "a convex trade-off curve below the ends and the kink of that of epsilon-DP lies below all of it",
         (Reason("epsilons of pure parts add up"),),
     )
-    return Enclosure(min(_least_parameter(loss), high), high, reason)
+    return Enclosure(_least_parameter(loss), high, reason)
 
 
 def _least_parameter(loss: Composition) -> Fraction:

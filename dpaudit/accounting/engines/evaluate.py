@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from dpaudit.accounting.engines.binary import many_binary
@@ -102,7 +103,13 @@ def _direction(composition: Composition, question: Question) -> tuple[Engine, En
     engine, answer = _first_answer(composition, question)
     if is_narrow(answer):
         return engine, answer
-    return engine, finished(composition, question, answer, lambda part, asked: _first_answer(part, asked)[1])
+    return engine, finished(composition, question, answer, _plain)
+
+
+@lru_cache(maxsize=256)
+def _plain(composition: Composition, question: Question) -> Enclosure:
+    """The answer of the engines alone, remembered since the last step asks the same epsilons again and again."""
+    return _first_answer(composition, question)[1]
 
 
 def _first_answer(composition: Composition, question: Question) -> tuple[Engine, Enclosure]:

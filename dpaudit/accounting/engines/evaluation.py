@@ -176,7 +176,7 @@ class Evaluated:
             most = ball_endpoints(factor * arb(upper) - safe_upper.expm1())[1] if not safe_upper.is_nan() else math.inf
             least = ball_endpoints(factor * arb(lower) - safe_lower.expm1())[0] if not safe_lower.is_nan() else 0
             infinite = ball_endpoints(-safe_upper.expm1())[1] if safe_upper.is_finite() else math.inf
-        least, most = min(max(least, Fraction(0)), Fraction(1)), min(most, Fraction(1))
+        least, most = max(least, Fraction(0)), min(most, Fraction(1))
         return Enclosure(least, most, self._reason(terms, upper, infinite))
 
     def _finite(self, epsilon: Fraction, first: int) -> tuple[float, float, tuple[float, float]]:

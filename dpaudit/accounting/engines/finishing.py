@@ -26,8 +26,11 @@ def finished(composition: Composition, question: Question, first: Enclosure, pla
     best, known = _best(composition, question, first, plain), dominating_laws(composition) == dominated_laws(composition)
     if not known:  # a class of mechanisms is wide whatever is done, and the shape of its ends would cost as much again
         return best
-    if is_narrow(best) or isinstance(question, EpsilonAt):
-        return best if is_narrow(best, INVERTED) or isinstance(question, DeltaAt) else _inverted(composition, question, best, plain)
+    if is_narrow(best):
+        return best
+    if isinstance(question, EpsilonAt):  # the finished profile says more only where it has the greatest loss to begin at
+        settled = is_narrow(best, INVERTED) or greatest_loss(composition) is None
+        return best if settled else _inverted(composition, question, best, plain)
     others = [(epsilon, _best(composition, DeltaAt(epsilon), None, plain)) for epsilon in _rungs(composition, question.epsilon)]
     return _joined([best, implied(question.epsilon, others, _limit(composition))])
 
@@ -45,10 +48,9 @@ def _best(composition: Composition, question: Question, first: Enclosure | None,
 def _further(composition: Composition, question: Question, plain: Plain) -> Iterator[Enclosure]:
     """Answers, the cheap ones first; those that hold from one side only have the trivial end on the other."""
     most: Endpoint = Fraction(1) if isinstance(question, DeltaAt) else float("inf")
-    published = published_laws(composition)
-    if published is not None:
-        answer = plain(published, question)
-        yield Enclosure(Fraction(0), answer.upper, Reason(PUBLISHED, (answer.reason,)))
+    if published := published_laws(composition):
+        worst = max((plain(way, question) for way in published), key=lambda answer: answer.upper)
+        yield Enclosure(Fraction(0), worst.upper, Reason(PUBLISHED, (worst.reason,)))
     above, below = counted_profile(dominating_laws(composition)), counted_profile(dominated_laws(composition))
     if above is not None:
         answer = above.answer(question)

@@ -193,7 +193,7 @@ def _raster(
     raised = np.logaddexp.accumulate(sketch.logs) + theta * sketch.places - law.cumulant
     low = float(sketch.places[max(int(np.searchsorted(raised, RAISED - math.log(count))) - 1, 0)])
     low -= max(float(step) / 2, 1e-9 * abs(low))
-    anchored = {math.floor((anchor - offset) / step) for anchor in sketch.anchors if anchor >= low}
+    anchored = _indices(sketch.anchors, offset, step, low)
     ends = {*anchored, *(index + 1 for index in anchored)}
     if not sketch.diffuse:
         return Raster(step, offset, tuple(sorted(ends))) if ends else None
@@ -206,8 +206,12 @@ def _raster(
     index = multiple * math.floor((low - origin) / size / multiple - 1)
     last = math.ceil((high - origin) / size) + 1
     dear = WASTED * count * (1 + theta) / width
-    places, allowed = sketch.places.tolist(), (_reaches(sketch.places, law.weights, multiple * size, dear) / size).tolist()
-    widest = 0.25 / (1 + theta) / size
+    reaches = _reaches(sketch.places, law.weights, multiple * size, dear) / size
+    places, allowed = sketch.places.tolist(), reaches.tolist()
+    widest = 0.25 * max(1.0, math.sqrt(width / WIDTH) / 3) / (1 + theta) / size  # rough lattices may be rougher in their tails
+    inside = np.diff(np.clip(sketch.places, origin + index * size, origin + last * size)) / size
+    if (inside / np.maximum(np.minimum(np.maximum(reaches[1:], reaches[:-1]), widest), multiple)).sum() > MOST_CELLS:
+        return None
     while index < last:
         if len(ends) > MOST_CELLS:
             return None
@@ -222,6 +226,13 @@ def _raster(
         index += reach
     ends.add(index)
     return Raster(step, offset, tuple(sorted(ends)))
+
+
+def _indices(anchors: Sequence[Fraction], offset: Fraction, step: Fraction, low: float) -> set[int]:
+    """The index below each anchor from `low` on, in integers: there may be thousands of anchors, and fractions are slow."""
+    start, below, rise, run = offset.numerator, offset.denominator, step.denominator, step.numerator
+    parts = (anchor.as_integer_ratio() for anchor in anchors)
+    return {(up * below - start * down) * rise // (down * below * run) for up, down in parts if up / down >= low}
 
 
 def _reaches(places: Reals, weights: Reals, finest: float, dear: float) -> Reals:

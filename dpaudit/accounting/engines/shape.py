@@ -54,7 +54,7 @@ def implied(at: Fraction, others: Sequence[tuple[Fraction, Enclosure]], limit: t
             lowers += _beyond(outer, inner, a)
         upper = min(_end(value, 1) for value in uppers if value.is_finite())
         lower = max(_end(value, 0) for value in lowers if value.is_finite())
-    return Enclosure(max(min(lower, upper), Fraction(0)), max(upper, Fraction(0)), Reason(SHAPE))
+    return Enclosure(lower, upper, Reason(SHAPE))  # ends that cross raise: one of the answers they come from is wrong
 
 
 def _beyond(outer: Known, inner: Known, a: arb) -> list[arb]:

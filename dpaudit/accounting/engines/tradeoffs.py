@@ -79,7 +79,7 @@ def _dual_at(dual: _Dual) -> Enclosure:
         "the trade-off function is the convex dual of the privacy profile (Dong, Roth, Su 2022, Proposition 2.12)",
         (dual.delta(peak).reason,),
     )
-    return Enclosure(min(lower, 1 - alpha), min(upper, 1 - alpha), reason)
+    return Enclosure(lower, min(upper, 1 - alpha), reason)
 
 
 def success_at(loss: Composition, prior: Fraction) -> Enclosure:

@@ -37,6 +37,8 @@ NOTHING: Final = arb(2) ** -170  # Sums with less mass than this are left out
 LIGHTEST: Final = arb(2) ** -120
 # Most bits that the rational masses of all sums may take together; beyond, ratios are spread over a grid.
 MOST_DIGITS: Final = 1 << 22
+# An even grid is finer than places in geometric progression where ratios are close to 1: below mu^2 = 1, or this for few steps.
+FAR_APART, FEW = Fraction(1, 4), 4
 BITS: Final = 176  # Working precision of a table
 
 GROUND = "the likelihood ratio of one step among several is the mean of theirs (docs/sampling_schemes.md, random allocation)"
@@ -156,9 +158,9 @@ def allocate_from_below(law: Law, steps: int) -> Law:
     alone: Law | None = None if profile_of(law) is None else Sampled(law, Fraction(1, steps), removing=True)
     if not isinstance(law, GaussianShaped) or not has_geometric_points(law, steps):
         return Seen(Sums(law, steps), alone)
-    kinds: list[Fused | Sums] = [Fused(law, steps), Sums(law, steps)]
-    first, other = kinds if law.mu_squared >= 1 else reversed(kinds)  # an even grid is finer where ratios are close to 1
-    return Seen(first, Seen(other, alone))
+    if law.mu_squared >= (FAR_APART if steps <= FEW else 1):
+        return Seen(Fused(law, steps), alone)
+    return Seen(Sums(law, steps), Seen(Fused(law, steps), alone))
 
 
 def _exact(law: Law, steps: int, step: Fraction, name: str) -> ExplicitPair:

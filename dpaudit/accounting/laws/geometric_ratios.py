@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from flint import arb
 
-from dpaudit.accounting.laws.mixed_pair import ALONE, NormalMixtures
-from dpaudit.accounting.model.distribution import Point, Points
+from dpaudit.accounting.laws.distributions import Normal
+from dpaudit.accounting.model.distribution import Point, Points, Sides
 from dpaudit.accounting.model.law import GaussianShaped, Law
 from dpaudit.exact import ball, ball_endpoints, working_precision
 
@@ -96,10 +96,8 @@ def _once(mu_squared: Fraction, step: Fraction, first: int, count: int, *, above
     """One ratio: spread over the ends of the cells between places, or fused in each; P and Q mass beyond the last place."""
     import numpy as np
 
-    pair = NormalMixtures(((Fraction(1), Fraction(1)),), ALONE, mu_squared, "")
-    mu = ball(mu_squared).sqrt()
     losses = [ball(step) * (first + index) for index in range(count)]
-    sides = [pair.sides_at(loss / mu + mu / 2) for loss in losses]
+    sides = _sides(mu_squared, step, first, count)
     masses, means = np.zeros(count), np.zeros(count)
     cells = [left.up_to(right) for left, right in pairwise(sides)]
     below, beyond = (sides[0].p_below, sides[0].q_below), (sides[-1].p_above, sides[-1].q_above)
@@ -115,6 +113,13 @@ def _once(mu_squared: Fraction, step: Fraction, first: int, count: int, *, above
         masses[index + 1] += float(((p_mass - places[index] * q_mass) / width).nonnegative_part())
     masses[0] += float(below[0] / places[0])
     return Sum(masses, means, float((below[1] - below[0] / places[0]).nonnegative_part()), 8 * UNIT), *beyond
+
+
+@lru_cache(maxsize=2)
+def _sides(mu_squared: Fraction, step: Fraction, first: int, count: int) -> list[Sides]:
+    """Masses of a normal loss on either side of each place; the laws above and below both need them."""
+    with working_precision(BITS):
+        return Normal(mu_squared).sides([ball(step) * (first + index) for index in range(count)])
 
 
 def _padded(law: Sum, size: int) -> Sum:

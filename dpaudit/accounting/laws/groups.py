@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from itertools import product
 from typing import Final, Protocol, runtime_checkable
 
@@ -116,12 +117,10 @@ class SplitGroup:
         return max(law.infinity_mass() for law in self.members())
 
     def log_moment(self, order: Fraction) -> arb | None:
+        """At or above that of every split; from below, only `alternatives` say which one several laws have in common."""
         found = [law.log_moment(order) for law in self.members()]
         known = [moment for moment in found if moment is not None]
-        if len(known) < len(found):
-            return None
-        most = max(known[1:], key=lambda moment: moment.upper(), default=known[0]).max(known[0])
-        return arb(0).union(most) if isinstance(self.law.law, Response) else most  # of promises the members are laws above
+        return reduce(arb.max, known) if len(known) == len(found) else None
 
     def members(self) -> list[Law]:
         """The laws for every number of records that are removed, from all of them down."""

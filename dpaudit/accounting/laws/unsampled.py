@@ -10,22 +10,24 @@ from dpaudit.accounting.model.composition import Composition, merge_parts
 from dpaudit.accounting.model.law import Law
 
 
-def published_laws(composition: Composition) -> Composition | None:
-    """Return the composition with every law that dominates its samples in their place; None where nothing is sampled."""
+def published_laws(composition: Composition) -> tuple[Composition, ...]:
+    """Return compositions the worst of which dominates: every law in the place of its samples; none where nothing is sampled."""
     # Given the choice, a release is the base pair or a pair of equal laws; delta is jointly convex, and that of equal laws is the
     # least there is. docs/engines.md, the last step, has the proof.
     above = dominating_laws(composition)
     found = merge_parts([(_base(law), count) for law, count in above.parts], above.adjacency)
-    return None if found == above else found
+    if found == above:
+        return ()
+    # The law of a sample without replacement is above both directions of its base, which is replaced one way in all releases.
+    either = any(isinstance(law, Swapped) and law.law.reversed() != law.law for law, _ in above.parts)
+    return (found, found.reversed()) if either else (found,)
 
 
 def _base(law: Law) -> Law:
     """The law of a release on the records that it was meant for."""
     while True:
         match law:
-            case Sampled() | Allocated():
-                law = law.law
-            case Swapped() if law.law.reversed() == law.law:
+            case Sampled() | Allocated() | Swapped():
                 law = law.law
             case _:
                 return law
