@@ -59,7 +59,10 @@ TERMS: Final = {
 }
 """What stands beside a verdict."""
 
-NOT_COVERED: Final = "datasets and outputs not tried, and all besides the output: time, memory, files, network traffic."
+NOT_COVERED: Final = (
+    "datasets and outputs not tried, and all besides the output: time without --timing, printed text without --streams, memory, "
+    "files, network traffic."
+)
 """What no audit looks at, in a sentence."""
 
 EXIT_MEANINGS: Final = {
