@@ -11,9 +11,9 @@ from dpaudit import Claim, PureDP, Target, audit
 from dpaudit.auditor.attack.edges import edge_event
 from dpaudit.auditor.reading.features import fit_features
 from dpaudit.auditor.scoring.directions import find_direction
-from dpaudit.auditor.statistics.bounds import ClaimPoint
+from dpaudit.auditor.statistics.bounds import ClaimPoint, p_value
 from dpaudit.auditor.statistics.power import detectable_share
-from dpaudit.results import Verdict
+from dpaudit.results import Counts, Verdict
 
 POINT = ClaimPoint(Fraction(1), Fraction(0))
 WEIGHTS = np.array([0.3, -1.2, 0.7, 0.45])
@@ -77,9 +77,6 @@ def test_equal_values_at_an_end_are_inside_together():
 def test_the_rarest_output_in_reach_is_found_as_often_as_is_said(delta):
     point, runs = ClaimPoint(Fraction(1), Fraction(delta)), 10_000
     share = detectable_share(runs=runs, point=point, alpha=0.0005)
-    from dpaudit.auditor.statistics.bounds import p_value
-    from dpaudit.results import Counts
-
     rng = np.random.default_rng(1)
     hits = rng.binomial(runs, share / 2, 400)
     found = np.mean([p_value(Counts(ones=int(one), zeros=0, runs=runs), point=point) <= 0.0005 for one in hits])
