@@ -10,6 +10,7 @@ import pytest
 from dpaudit import Claim, PureDP, Target, audit
 from dpaudit.auditor.attack.edges import edge_event
 from dpaudit.auditor.reading.features import fit_features
+from dpaudit.auditor.reading.reader import parse_output
 from dpaudit.auditor.scoring.directions import find_direction
 from dpaudit.auditor.statistics.bounds import ClaimPoint, p_value
 from dpaudit.auditor.statistics.power import detectable_share
@@ -91,3 +92,19 @@ def test_a_direction_is_found_only_where_single_numbers_show_less():
     assert find_direction(features, [(features.matrix(outputs), labels)]) is not None
     plain = (rng.laplace(0, 1, (2000, 4)) + labels[:, None] * np.array([1.0, 0, 0, 0])).tolist()
     assert find_direction(features, [(features.matrix(plain), labels)]) is None
+
+
+def test_integers_taken_for_codes_are_named_as_a_limit():
+    def audited(data):
+        target = Target(run=lambda rows, rng: len(rows) + rng.laplace(), claim=Claim(PureDP(epsilon=1)), data=data)
+        return audit(target, runs=16_000).results[0]
+
+    limited, free = audited([1, 2, 3, 1, 2, 3]), audited([1, 70, 300, 1000])
+    assert "of which no others were tried" in limited.summary
+    assert "of which no others were tried" not in free.summary
+
+
+def test_the_bits_of_a_large_integer_are_read_one_by_one():
+    first, second = (parse_output(2**59 + bit).leaves for bit in (0, 2**37))
+    changed = [path[-2:] for path, one, other in zip(first.paths, second.values, first.values, strict=True) if one != other]
+    assert ("the bits", 37) in changed
