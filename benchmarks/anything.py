@@ -2,7 +2,8 @@
 
     python benchmarks/anything.py [--half tune] [--runs 20000] [--seeds 1] [--workers 2] [--state state.jsonl] [--output DIR]
 
-The releases are those of `anything_outputs.py` (the pair is given) and `anything_data.py` (from `data=`), each beside a sound twin.
+The releases are those of `anything_outputs.py` (the pair is given), `anything_data.py` (from `data=`) and, of both kinds,
+`anything_further.py`, each beside a sound twin.
 They were written before the code was fitted to them; those at even places were for tuning, those at odd ones for acceptance.
 
 Needs: pandas, polars. Size: every release and its twin at one seed, 200,000 runs each.
@@ -14,6 +15,8 @@ import argparse
 import sys
 import time
 import warnings
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,33 +24,40 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
 
 import anything_data  # noqa: E402
+import anything_further  # noqa: E402
 import anything_outputs  # noqa: E402
 from measuring import Bar, bars_table, code_of, incomplete, table, versions, write  # noqa: E402
 from resuming import Found, Job, results  # noqa: E402
 
 from dpaudit import audit  # noqa: E402
 from dpaudit.results import TargetResult, Verdict  # noqa: E402
+from dpaudit.targets import Target  # noqa: E402
 
 CODE: Final = ("dpaudit",)
-LISTS: Final = {"outputs": anything_outputs, "data": anything_data}
+LISTS: Final[dict[str, tuple[Mapping[str, Any], Callable[..., Target]]]] = {
+    "outputs": (anything_outputs.OUTPUTS, partial(anything_outputs.target, anything_outputs.OUTPUTS)),
+    "data": (anything_data.DATA, partial(anything_data.target, anything_data.DATA)),
+    "further outputs": (anything_further.OUTPUTS, partial(anything_outputs.target, anything_further.OUTPUTS)),
+    "further data": (anything_further.DATA, partial(anything_data.target, anything_further.DATA)),
+}
+"""The releases of each list by name, and what makes targets of them."""
+
 HALVES: Final = {"tune": (0,), "accept": (1,), "all": (0, 1)}
 
 
 def names_of(kind: str, half: str) -> list[str]:
     """The releases of a half of a list."""
-    module: Any = LISTS[kind]
-    return [name for place, name in enumerate(module.OUTPUTS if kind == "outputs" else module.DATA) if place % 2 in HALVES[half]]
+    return [name for place, name in enumerate(LISTS[kind][0]) if place % 2 in HALVES[half]]
 
 
 def audited(job: Job) -> Found:
     """What an audit of one release says."""
-    module: Any = LISTS[job["list"]]
+    make = LISTS[job["list"]][1]
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = audit(
-            module.target(job["name"], broken=job["broken"]), alpha="0.001", runs=job["runs"], seed=job["seed"], stop_early=True
-        ).results[0]
+        target = make(job["name"], broken=job["broken"])
+        result = audit(target, alpha="0.001", runs=job["runs"], seed=job["seed"], stop_early=True).results[0]
     return {"verdict": result.verdict.value, "said": said_of(result), "seconds": round(time.process_time() - start, 1)}
 
 
@@ -60,7 +70,7 @@ def measured(options: argparse.Namespace, code: str) -> list[dict[str, Any]]:
     """One row for each release."""
     jobs: list[Job] = [
         {"list": kind, "name": name, "broken": broken, "runs": options.runs, "seed": seed, "code": code}
-        for kind in LISTS
+        for kind in options.lists
         for name in names_of(kind, options.half)
         for broken in (True, False)
         for seed in range(options.first_seed if not broken else 0, (options.first_seed if not broken else 0) + options.seeds)
@@ -78,7 +88,7 @@ def report(rows: list[dict[str, Any]], options: argparse.Namespace) -> tuple[str
     """The rows as Markdown, and the bars."""
     bars: list[Bar] = []
     for kind, least in (("outputs", 0.95), ("data", 0.9)):
-        broken = [found for row in rows if row["list"] == kind for found in row["broken"]]
+        broken = [found for row in rows if row["list"].endswith(kind) for found in row["broken"]]
         if broken:
             share = sum(found["verdict"] == Verdict.REFUTED for found in broken) / len(broken)
             bars.append(Bar(f"{kind}: share of broken releases refuted", share, least))
@@ -108,6 +118,7 @@ def main() -> None:
     """Measure, print and, if asked, save."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--half", choices=HALVES, default="all")
+    parser.add_argument("--lists", nargs="+", choices=LISTS, default=list(LISTS))
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--first-seed", type=int, default=0, help="first seed of the twins")
     parser.add_argument("--twins-only", action="store_true")

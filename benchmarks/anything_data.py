@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, Final
 
@@ -244,9 +245,9 @@ def run_of(release: Any, *, broken: bool) -> Any:
     return lambda rows, rng: release(rows, rng, broken=broken)
 
 
-def target(name: str, *, broken: bool) -> Target:
-    """A release of the list as a target with its data."""
-    data, kind, release = DATA[name]
+def target(releases: Mapping[str, tuple[Any, str, Any]], name: str, *, broken: bool) -> Target:
+    """A release of a list as a target with its data."""
+    data, kind, release = releases[name]
     relation = Adjacency("add_remove", unit="user:user") if kind == "user" else kind
     claim = Claim(PureDP(epsilon=1), adjacency=relation)
     return Target(run=run_of(release, broken=broken), claim=claim, data=data, name=name)

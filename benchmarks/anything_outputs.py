@@ -14,6 +14,7 @@ import struct
 import uuid
 import zlib
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -361,7 +362,7 @@ OUTPUTS: Final[dict[str, tuple[Any, Any]]] = {
 """Broken and sound releases of 0 or 1, at epsilon 1, by what leaks and where."""
 
 
-def target(name: str, *, broken: bool) -> Target:
-    """A release of the list as a target with its pair."""
-    run = OUTPUTS[name][0 if broken else 1]
+def target(releases: Mapping[str, tuple[Any, Any]], name: str, *, broken: bool) -> Target:
+    """A release of a list as a target with its pair."""
+    run = releases[name][0 if broken else 1]
     return Target(run=run, claim=Claim(PureDP(epsilon=1)), neighbours=[(0, 1)], name=name)

@@ -20,6 +20,7 @@ from dpaudit.plain.asked import Asked
 from dpaudit.plain.claiming import claimed_of
 from dpaudit.plain.datafiles import read_data
 from dpaudit.plain.making import PROGRAM, Plain, make_target
+from dpaudit.plain.printed import with_streams
 from dpaudit.targets import Target
 
 ENTRY_POINT_GROUP: Final = "dpaudit.targets"
@@ -95,6 +96,7 @@ def _ready(one: Found, source: Any, asked: Asked) -> Target | TargetFailure:
             return TargetFailure("DPA404", f"{one.name} is a Target, {_STATES_ITSELF}")
         else:
             made = one if source is None else replace(one, data=_given(source), neighbours=None, public_data=False)
+        made = with_streams(made) if asked.streams else made
     except TargetFailure as failure:
         return failure
     limits = [limit for limit in (made.most_runs, asked.most_runs) if limit is not None]

@@ -145,11 +145,15 @@ class Minimal:
 
 @dataclass(frozen=True)
 class Power:
-    """The least true `epsilon` that would be refuted with this `probability`, `factor` times the claimed one; None if none is."""
+    """The least true `epsilon` that would be refuted with this `probability`, `factor` times the claimed one; None if none is.
+
+    `rarest` is the least probability of an output on one dataset, never given on the other, that any event would refute so.
+    """
 
     epsilon: float | None
     factor: float | None
     probability: float = 0.9
+    rarest: float | None = field(default=None, metadata={"left out": True})
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from dpaudit.auditor.attack.trial import Trial, try_claim
 from dpaudit.auditor.checks.independence import INDEPENDENT
 from dpaudit.auditor.checks.prices import Log, Logs, check_same_noise, loss_of, price_of
 from dpaudit.auditor.checks.properties import Checks, check_target
+from dpaudit.auditor.checks.timing import time_runs
 from dpaudit.auditor.data.disclosure import values_of, without_values
 from dpaudit.auditor.data.records import copy_of
 from dpaudit.auditor.diagnosis.diagnosing import diagnose
@@ -43,6 +44,9 @@ from dpaudit.targets import Target
 PRICE_RUNS: Final = 4
 _NEARLY: Final = 0.9
 _PACE_RUNS: Final = 16
+_TIMED_SHARE: Final = 4
+"""Part of an attack's runs that are made again to be timed."""
+
 _PACE_STREAM: Final = 2**16
 """Index of the chunk that measures the pace, beyond those of the price."""
 
@@ -169,11 +173,21 @@ def _collect_evidence(
     except TargetFailure as failure:
         return Evidence(properties, proof=unseen, failure=str(failure))
     evidence = _gather_evidence(entry, trial, checks, _watch_runs(case, trial.attack.pair.index, finding), finding)
+    if settings.asked is not None and settings.asked.timing:
+        evidence = replace(evidence, properties=(*evidence.properties, _timed(trial, settings)))
     if _may_be_refuted(evidence, settings):
         tell("diagnosis", trial.attack.runs, trial.attack.runs, trial.attack.sequential.log10_wealth * math.log(10))
         evidence = replace(evidence, diagnosis=_explain(trial.case, trial.attack))
     tell("done", trial.attack.runs, trial.attack.runs, trial.attack.sequential.log10_wealth * math.log(10))
     return evidence
+
+
+def _timed(trial: Trial, settings: Settings) -> Property:
+    """Test the time that runs take on the first pair and on the one that was attacked."""
+    case, runs = trial.case, trial.attack.runs // _TIMED_SHARE
+    # The data themselves too, since time goes with their size more than with what was tested of the output.
+    pairs = tuple(dict.fromkeys((0, trial.attack.pair.index)))
+    return time_runs(case.subject, pairs, trial.point, root=settings.seed, position=case.position, runs=runs, alpha=settings.alpha)
 
 
 def _may_be_refuted(evidence: Evidence, settings: Settings) -> bool:

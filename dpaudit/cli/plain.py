@@ -1,4 +1,4 @@
-"""The options that say how functions without a Target are audited: the claim, the columns and further arguments."""
+"""The options that say how functions without a Target are audited, and what of a run counts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 if TYPE_CHECKING:
     from dpaudit.plain.asked import Asked
 
-NAMES: Final = ("epsilon", "delta", "adjacency", "unit", "columns", "arguments", "most_runs")
+NAMES: Final = ("epsilon", "delta", "adjacency", "unit", "columns", "arguments", "most_runs", "streams", "timing")
 """The parameters that these options fill."""
 
 _OPTIONS: Final = (
@@ -21,6 +21,8 @@ _OPTIONS: Final = (
     click.option("--columns", multiple=True, metavar="NAME,...", help="Columns of the data that the function takes."),
     click.option("--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="A further argument; repeat it for more."),
     click.option("--most-runs", type=int, metavar="N", help="Most runs of each target, for slow functions."),
+    click.option("--streams", is_flag=True, help="What a run prints to standard output and standard error counts as output."),
+    click.option("--timing", is_flag=True, help="Test the time that runs take as well, on this machine; a statement of its own."),
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
 
@@ -18,10 +18,10 @@ _WORDS: Final = {"true": True, "false": False, "none": None, "inf": math.inf, "-
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of plain functions.
+    """What is asked of plain functions, and of every target that is loaded by name.
 
-    `epsilon` is None where no claim is given; `arguments` are names and texts of literals; `most_runs` caps the runs of every
-    target that is loaded by name.
+    `epsilon` is None where no claim is given; `arguments` are names and texts of literals. Of every target `most_runs` caps the
+    runs, with `streams` what it prints counts as output, and with `timing` the time that its runs take is tested, too.
     """
 
     epsilon: Fraction | None = None
@@ -31,6 +31,8 @@ class Asked:
     columns: tuple[str, ...] = ()
     arguments: tuple[tuple[str, str], ...] = ()
     most_runs: int | None = None
+    streams: bool | None = field(default=None, metadata={"left out": True})
+    timing: bool | None = field(default=None, metadata={"left out": True})
 
     @property
     def claim(self) -> Claim | None:
@@ -53,7 +55,7 @@ class Asked:
         return {name: read_literal(text) for name, text in self.arguments}
 
 
-def asked_of(
+def asked_of(  # noqa: PLR0913 - one argument for each option
     *,
     epsilon: Exact | None = None,
     delta: Exact | None = None,
@@ -62,6 +64,8 @@ def asked_of(
     columns: Iterable[str] = (),
     arguments: Iterable[str] = (),
     most_runs: int | None = None,
+    streams: bool = False,
+    timing: bool = False,
     fewest: int = 1,
 ) -> Asked | None:
     """Return what is asked, checked; None where nothing is."""
@@ -75,6 +79,8 @@ def asked_of(
         columns=tuple(name.strip() for text in columns for name in text.split(",") if name.strip()),
         arguments=tuple(map(_argument, arguments)),
         most_runs=None if most_runs is None else integer(most_runs, "most_runs", lower=fewest),
+        streams=streams or None,
+        timing=timing or None,
     )
     assert asked.relation, "an unknown relation is refused here, before anything runs"  # noqa: S101
     return None if asked == Asked() else asked

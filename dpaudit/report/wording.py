@@ -59,7 +59,9 @@ TERMS: Final = {
 }
 """What stands beside a verdict."""
 
-NOT_COVERED: Final = "any dataset or output not tried, and anything besides the output: time, memory, files, network traffic."
+NOT_COVERED: Final = (
+    "any dataset or output not tried, time without --timing, printed text without --streams, memory, files, network traffic."
+)
 """What no audit looks at, in a sentence."""
 
 EXIT_MEANINGS: Final = {

@@ -326,3 +326,43 @@ def test_a_time_budget_keeps_the_most_runs_of_slow_functions(dpaudit, folder):
     result = dpaudit("audit", "plain.py:f", "--epsilon", "1", "--data", "people.csv", "--most-runs", "6000", "--json")
     (found,) = from_json(result.stdout).results
     assert found.attack.runs <= 6000
+
+
+PRINTING = "import os\n\n\ndef f(rows, rng):\n    {}\n    return len(rows) + rng.laplace()\n"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "line"),
+    [
+        ("refuted", "print(len(rows))"),
+        ("refuted", "os.write(2, b'.' * len(rows))"),
+        ("not refuted", "print('done')"),
+    ],
+)
+def test_what_a_run_prints_counts_if_that_is_asked(dpaudit, folder, verdict, line):
+    (folder / "plain.py").write_text(PRINTING.format(line))
+    command = ("audit", "plain.py:f", "--epsilon", "1", "--data", "people.csv", "--runs", "4000", "--json")
+    (found,) = from_json(dpaudit(*command, "--streams").stdout).results
+    assert (verdict == "refuted") == (found.verdict is Verdict.REFUTED)
+    assert "what is printed counts as output" in found.description
+    assert "plain.py" == found.source[0]
+
+
+def test_streams_are_refused_where_one_call_makes_many_outputs(folder):
+    (folder / "plain.py").write_text(
+        "from dpaudit import *\n\n"
+        "f = Target(sample=lambda data, n, rng: rng.laplace(size=n), claim=Claim(PureDP(epsilon=1)), data=[1, 2])\n"
+    )
+    with pytest.raises(TargetFailure, match="DPA404"):
+        load_targets("plain.py:f", asked=asked_of(streams=True))
+
+
+def test_the_time_of_runs_is_a_statement_of_its_own(dpaudit, folder):
+    slow = "def f(rows, rng):\n    if len(rows) > 2:\n        sum(range(20_000))\n    return len(rows) + rng.laplace()\n"
+    (folder / "plain.py").write_text(slow)
+    command = ("audit", "plain.py:f", "--epsilon", "1", "--data", "people.csv", "--runs", "4000", "--json")
+    (plain,), (timed,) = (from_json(dpaudit(*command, *more).stdout).results for more in ((), ("--timing",)))
+    assert not [check for check in plain.properties if check.name == "elapsed time"]
+    (check,) = [check for check in timed.properties if check.name == "elapsed time"]
+    assert "violated" == check.status
+    assert Verdict.INCONCLUSIVE is timed.verdict

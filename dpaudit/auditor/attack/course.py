@@ -16,10 +16,11 @@ import numpy as np
 
 from dpaudit.auditor.attack.plans import Plan
 from dpaudit.auditor.events.ranking import Event
-from dpaudit.auditor.reading.features import Form, finer_map, widen_map
+from dpaudit.auditor.reading.features import Form, finer_map, widen_map, with_lens
 from dpaudit.auditor.reading.outputs import Matrix
 from dpaudit.auditor.reading.precision import Fine
 from dpaudit.auditor.reading.unread import Tally
+from dpaudit.auditor.reading.wide import Lens
 from dpaudit.auditor.runs.chunks import (
     LARGEST_CHUNK,
     PILOT,
@@ -162,9 +163,12 @@ class Course:
                     self.late.update(dict.fromkeys(outcome.account.late))
                 yield chunk, outcome
 
-    def read_again(self, chunks: Mapping[int, Sequence[Chunk]], fine: Sequence[Fine] = ()) -> dict[int, list[ChunkRuns]]:
+    def read_again(
+        self, chunks: Mapping[int, Sequence[Chunk]], fine: Sequence[Fine] = (), lens: Lens | None = None
+    ) -> dict[int, list[ChunkRuns]]:
         """Make pilot runs of some pairs again from their seeds, through a wider map: the same runs, not counted or bet on again."""
-        features = finer_map(widen_map(self.case.manner.features, self.late), fine)
+        # The lens first, since it knows the places that the map has now.
+        features = finer_map(widen_map(with_lens(self.case.manner.features, lens), self.late), fine)
         self.case = replace(self.case, manner=replace(self.case.manner, features=features))
         self.late.clear()
         again: dict[int, list[ChunkRuns]] = {pair: [] for pair in chunks}

@@ -21,6 +21,7 @@ from dpaudit.auditor.reading.features import single_places
 from dpaudit.auditor.reading.outputs import Matrix
 from dpaudit.auditor.reading.precision import Fine, find_fine
 from dpaudit.auditor.runs.chunks import PILOT, Chunk, ChunkRuns, Labels, chunk_sizes
+from dpaudit.auditor.scoring.directions import find_direction
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 
 FEWEST_EACH: Final = 2**12
@@ -74,10 +75,16 @@ def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
                     if enough:
                         break
         ends_round = last or enough or case.plan is not None
-        fine = _find_fine(course, {pair: seen[pair] for pair in alive}) if ends_round and course.stopped_at is None else []
-        if ends_round and (course.late or fine) and course.stopped_at is None:
+        looks = ends_round and course.stopped_at is None
+        fine = _find_fine(course, {pair: seen[pair] for pair in alive}) if looks else []
+        lens = (
+            find_direction(course.case.manner.features, (join_runs(seen[pair], _ROWS_FOR_PRECISION) for pair in alive))
+            if looks
+            else None
+        )
+        if looks and (course.late or fine or lens is not None):
             # What the map had no columns for is read again through a wider one, before pairs are compared.
-            for pair, again in course.read_again({pair: made[pair] for pair in alive}, fine).items():
+            for pair, again in course.read_again({pair: made[pair] for pair in alive}, fine, lens).items():
                 seen[pair][:] = again
             clock.mark_repeat()
             tallies.clear()

@@ -20,8 +20,10 @@ from dpaudit.auditor.attack.course import Case
 from dpaudit.auditor.attack.plans import FINALISTS, finalists_of
 from dpaudit.auditor.attack.plausible import vet
 from dpaudit.auditor.data.domains import HIGH, HUGE, LABELS, LOW, ZERO
+from dpaudit.auditor.data.records import records_of
 from dpaudit.auditor.events.points import first_line
 from dpaudit.auditor.pairs.candidates import is_searchable
+from dpaudit.auditor.pairs.strange import fields_of_codes
 from dpaudit.auditor.reading.features import Form, widen_map
 from dpaudit.auditor.reading.outputs import Matrix
 from dpaudit.auditor.runs.chunks import SEARCH, Chunk, ChunkRuns, Labels, Task
@@ -93,6 +95,8 @@ _MISSING: Final = Property(
 
 ERRORS: Final = "errors at records unlike the data"
 
+BEYOND: Final = "integers beyond those of the data"
+
 _IN_WORDS: Final = {
     ZERO: "a zero",
     LOW: "a value far below the others",
@@ -132,7 +136,7 @@ def search_pairs(case: Case) -> tuple[Case, tuple[Property, ...]]:
     wider = _widened(case, vetting.forms(chosen) | stepped.forms(chosen))
     seconds = max(case.seconds - (time.monotonic() - began), case.seconds / 2)
     wider = replace(wider, places=(*case.attacked, *chosen), checked=case.checked + spent, seconds=seconds)
-    return wider, (*missing, *refused, found)
+    return wider, (*missing, *refused, *_beyond_codes(case), found)
 
 
 def _widened(case: Case, forms: Iterable[Form]) -> Case:
@@ -156,6 +160,19 @@ def _account(case: Case, search: _Search, left: int, unfit: int) -> Property:
     if unfit:
         more += f"; {unfit} more are not attacked, since the function raises or loses numbers there, or may not be meant for them"
     return Property(SEARCHED, "holds", len(search.rows), f"a few runs each on pairs: {looked}{more}")
+
+
+def _beyond_codes(case: Case) -> tuple[Property, ...]:
+    """Say in which fields no integer beyond the data was tried, although the function may be meant for others."""
+    fields = fields_of_codes(records_of(case.subject.target.data))
+    if not fields:
+        return ()
+    where = "the integers of the records" if fields == [0] else f"the integers in field {', '.join(map(str, fields))}"
+    detail = (
+        f"{where} repeat within a small range and are taken for codes of categories, of which no others were tried; "
+        "add one to the data if there may be others"
+    )
+    return (Property(BEYOND, "not run", len(fields), detail),)
 
 
 def _refusals(case: Case, refused: Mapping[frozenset[str], str]) -> tuple[Property, ...]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from dpaudit.auditor.attack.course import Case, Course, join_runs, late_chunks
+from dpaudit.auditor.attack.edges import edge_event
 from dpaudit.auditor.attack.minimal import minimal_pair
 from dpaudit.auditor.attack.pilot import Pilot, run_pilot, teach_bankroll
 from dpaudit.auditor.attack.plans import RUNS_AFTER_REFUTATION, Plan
@@ -19,7 +20,7 @@ from dpaudit.auditor.attack.second_look import WIDE, best_event, runs_to_look
 from dpaudit.auditor.betting.bankroll import Bankroll
 from dpaudit.auditor.checks.independence import check_independence
 from dpaudit.auditor.data.disclosure import shows_values
-from dpaudit.auditor.events.points import easiest_line, first_line
+from dpaudit.auditor.events.points import easiest_line, excess, first_line
 from dpaudit.auditor.events.ranking import SHORT, RankedEvent, Shortlist, rank_events
 from dpaudit.auditor.events.words import describe_event
 from dpaudit.auditor.pairs.candidates import Neighbours
@@ -27,7 +28,7 @@ from dpaudit.auditor.reading.outputs import Matrix
 from dpaudit.auditor.reading.unread import unread_in
 from dpaudit.auditor.runs.chunks import BETTING, BOUND, PILOT, ChunkRuns, Labels
 from dpaudit.auditor.statistics.bounds import ClaimPoint, epsilon_lower_bound, p_value
-from dpaudit.auditor.statistics.power import detectable_epsilon
+from dpaudit.auditor.statistics.power import detectable_epsilon, detectable_share
 from dpaudit.results import Attack, Bound, Counts, Pair, Power, Property, Unread
 from dpaudit.targets import Target
 
@@ -43,6 +44,9 @@ _ROWS_TO_SCREEN_MANY: Final = 2**13
 
 _MOST_CELLS: Final = 2**26
 _ROWS_FOR_LINES: Final = 2**14
+_CLEARLY: Final = 1.5
+"""Standard deviations by which an end of the outputs has to promise more than the best event."""
+
 _ITEMS_SHOWN: Final = 24
 _LETTERS_SHOWN: Final = 400
 
@@ -188,7 +192,13 @@ def _best_event(
     # As many earlier runs of the pair as fit into memory.
     rows, looked = max(_ROWS_TO_RANK, _MOST_CELLS // known[0].features.shape[1]), runs_to_look(runs)
     shortlist = WIDE if looked else SHORT
-    found = _rank(case, join_runs(known, rows), choice.point, runs - looked, most=rows, shortlist=shortlist) or choice.events
+    seen = join_runs(known, rows)
+    found = _rank(case, seen, choice.point, runs - looked, most=rows, shortlist=shortlist) or choice.events
+    # Where no bound above the claim is in sight, an end of the outputs may still break it.
+    if course.stopped_at is None and found[0].predicted <= choice.point.epsilon:
+        edge = edge_event(*seen, choice.point)
+        if edge is not None and excess(edge, choice.point, runs) > excess(found[0], choice.point, runs) + _CLEARLY:
+            return edge, runs
     if not looked:
         return found[0], runs
     return best_event(course, choice.pair, found, point=choice.point, looked=looked, plan=plan), runs - looked
@@ -218,7 +228,8 @@ def _power(case: Case, point: ClaimPoint, ranked: RankedEvent | None, runs: int)
         return Power(None, None, POWER)
     least = detectable_epsilon(mass=ranked.mass, runs=runs, point=point, alpha=case.half, probability=POWER)
     factor = least / float(point.epsilon) if least is not None and point.epsilon > 0 else None
-    return Power(least, factor, POWER)
+    rarest = detectable_share(runs=runs, point=point, alpha=case.half, probability=POWER)
+    return Power(least, factor, POWER, rarest)
 
 
 def _rank(

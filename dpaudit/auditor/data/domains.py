@@ -78,13 +78,27 @@ def _numbers(held: Sequence[Any]) -> dict[str, Any]:
         missing = dict.fromkeys([MISSING] if isinstance(held[0], np.floating) else [], math.nan)
     elif isinstance(held[0], float):
         missing |= {NAN: math.nan}
-    if whole and (few <= _YES_OR_NO or (high - low <= _CLOSED_RANGE and 3 * few <= 2 * len(held))):
+    if whole and (few <= _YES_OR_NO or _are_codes(few, low, high, len(held))):
         return missing
     size = max(abs(low), abs(high))
     found = {ZERO: 0, HIGH: _FAR * size, LOW: -_FAR * size, HUGE: _VERY_FAR * size}
     if size <= 1:
         found = {ZERO: 0, HIGH: 1, **({LOW: -1} if low < 0 else {})}
     return {**{label: made for label, value in found.items() if (made := _held_as(kind, value)) is not None}, **missing}
+
+
+def _are_codes(few: int, low: Any, high: Any, count: int) -> bool:
+    """True if so few different integers between two ends are taken for codes of categories."""
+    return bool(high - low <= _CLOSED_RANGE and 3 * few <= 2 * count)
+
+
+def holds_codes(column: Sequence[Any]) -> bool:
+    """True if a field holds more than two different integers that are taken for codes, beyond which no value is tried."""
+    held = [value for value in column if not is_missing(value)]
+    if not held or not all(isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)) for value in held):
+        return False
+    few = len(set(held))
+    return few > _YES_OR_NO and _are_codes(few, min(held), max(held), len(held))
 
 
 def _held_as(kind: Any, value: Any) -> Any:

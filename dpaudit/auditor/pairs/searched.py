@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise, product
+from itertools import pairwise, permutations, product
 from typing import Any, Final, TypeAlias
 
 from dpaudit.auditor.data.domains import HIGH, HUGE, LOW, MISSING, ZERO
@@ -23,6 +23,10 @@ MOST_RECORDS: Final = 1000
 _LONGEST_WAY: Final = 128
 _SIZES: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 16, 17, 20, 21, 25, 26, 30, 31, 32, 33, 50, 51, 64, 65, 100, 101)
 _MOST_TIED: Final = 64
+_PERIODS: Final = (2, 1, 3, 4)
+_TURNS: Final = 5
+"""Of records in turns, one among so many others, so many turns: what goes by place shows where the first of them is removed."""
+
 _REAL: Final = frozenset[str]()
 
 
@@ -131,6 +135,9 @@ def _added(rows: list[Any], strange: list[Strange]) -> Iterator[Iterator[Draft]]
     yield (
         _draft([one, other, one], [one, one], "a record between equal ones") for one, other in product(few, few) if one is not other
     )
+    ends = [*_corners(rows)[:2], *chosen[:1]]
+    turned = ([one, *[other] * period] * _TURNS for one, other in permutations(ends, 2) for period in _PERIODS)
+    yield (_draft(found, found[1:], "records in turns") for found in turned)
     yield (_draft(rows[:count], rows[: count - 1], "the first records") for count in _SIZES if count < size)
     yield (_draft([*rows, copied], rows, "a record twice") for copied in (rows[0], rows[-1]))
     yield (_draft([*one, one[end]], one, "records in order") for one in _arranged(rows) for end in (0, -1, size // 2))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dpaudit.auditor.data.domains import HIGH, HUGE, LABELS, LOW, ZERO, is_missing, values_beyond
+from dpaudit.auditor.data.domains import HIGH, HUGE, LABELS, LOW, ZERO, holds_codes, is_missing, values_beyond
 from dpaudit.auditor.data.fields import fields_of, value_at, with_field
 
 _MOST_FIELDS: Final = 8
@@ -39,6 +39,13 @@ def strange_records(rows: Sequence[Any]) -> list[Strange]:
         place = list(values).index(field)
         found += [Strange(put_values(base, {field: value}), frozenset({label}), place) for label, value in known.items()]
     return found
+
+
+def fields_of_codes(rows: Sequence[Any]) -> list[int]:
+    """Return the fields whose integers are taken for codes of categories, by position."""
+    looked = rows[:_MOST_LOOKED]
+    fields = dict.fromkeys(field for record in looked for field in fields_of(record))
+    return [place for place, field in enumerate(fields) if holds_codes([value_at(record, field) for record in looked])]
 
 
 def put_values(record: Any, values: Mapping[Any, Any]) -> Any:

@@ -35,6 +35,9 @@ _TEXT64: Final = re.compile(
     r"(?:[A-Za-z0-9+/]{4}){2,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9_-]{4}){2,}(?:[A-Za-z0-9_-]{2,3})?=*"
 )
 _TEXT16: Final = re.compile(r"(?:[0-9a-f]{2}){8,}|(?:[0-9A-F]{2}){8,}")
+_ADDRESS: Final = re.compile(r"data:[\w.+-]+/[\w.+-]+(?:;[\w=.-]+)*;base64,")
+"""What stands before bytes that are given as an address, as pictures in a page are."""
+
 _FEWEST_LETTERS: Final = 8
 _UNSURE: Final = 20
 
@@ -43,6 +46,9 @@ Parts = list[tuple[str, Any]]
 
 def decoded(text: str) -> tuple[str, bytes] | None:
     """The bytes that a whole text in base 64 or 16 stands for, with the name of the code; None for other texts."""
+    if (head := _ADDRESS.match(text)) is not None:
+        inside = decoded(text[head.end() :])
+        return inside and (f"{head.group()}{inside[0]}", inside[1])
     body = text.rstrip("\n")
     if len(body) < _FEWEST_LETTERS:
         return None

@@ -267,6 +267,17 @@ def single_places(features: FeatureMap) -> dict[Path, int]:
     return {path: block for path, block in features.known.items() if shared[block] == 1 and path not in fine}
 
 
+def own_places(features: FeatureMap) -> dict[int, int]:
+    """Return the columns of places that have one of their own, by position among the places."""
+    shared = Counter(features.blocks)
+    return {place: block for place, block in enumerate(features.blocks) if shared[block] == 1}
+
+
+def with_lens(features: FeatureMap, lens: Lens | None) -> FeatureMap:
+    """Add the columns of a lens, if there is one."""
+    return features if lens is None else _map_of(replace(features, lens=lens), [])
+
+
 def limit_forms(forms: Iterable[Form], most: int) -> tuple[Form, ...]:
     """Keep at most so many forms, chosen by their codes: if the first were kept, early runs would look different from late ones."""
     found = tuple(dict.fromkeys(forms))

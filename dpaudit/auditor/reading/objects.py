@@ -18,6 +18,7 @@ _HEAP: Final = 1 << 9
 _WORD: Final = object.__basicsize__ // 2
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{6,}")
 _PROTOCOL: Final = 4
+_MOST_CAUSES: Final = 8
 
 Parts = list[tuple[str, Any]]
 
@@ -97,8 +98,8 @@ def _cell(cell: Any) -> Any:
         return None
 
 
-def error_parts(error: BaseException) -> Parts:
-    """The arguments of an error, its attributes, and its text where that says more, without addresses."""
+def error_parts(error: BaseException, depth: int = 0) -> Parts:
+    """The arguments of an error, its attributes, its text where that says more, without addresses, and those of what caused it."""
     if isinstance(error, DpauditError):
         return [("the text", Label(error))]  # one of a few, which its code names
     arguments = [_without_address(argument) for argument in error.args]
@@ -109,8 +110,11 @@ def error_parts(error: BaseException) -> Parts:
     parts: Parts = [("the arguments", arguments)]
     if text not in ("", *arguments):
         parts.append(("the text", text))
-    if error.__cause__ is not None:
-        parts.append(("the cause", Label(type(error.__cause__).__qualname__)))
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if cause is not None:
+        # As parts at once, since an error that is kept keeps all that its functions held.
+        parts.append(("the cause", Label(type(cause).__qualname__)))
+        parts += [("the cause's parts", dict(error_parts(cause, depth + 1)))] if depth < _MOST_CAUSES else []
     return [*parts, *sorted(state_of(error), key=lambda item: item[0])]
 
 

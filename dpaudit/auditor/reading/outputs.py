@@ -16,6 +16,7 @@ from dpaudit.auditor.reading.reader import (
     Failure,
     Reading,
     array_kind,
+    array_marks,
     array_paths,
     has_negative_zero,
     keep_output,
@@ -122,8 +123,8 @@ def _uniform(outputs: Outputs) -> tuple[Group, float] | None:
         return None
     kind: type = types.pop()
     if kind is np.ndarray:
-        alike = len({(output.shape, output.dtype) for output in outputs}) == 1
-        return _from_array(np.stack(list(outputs))) if alike else None
+        alike = {(output.shape, output.dtype, array_marks(output)) for output in outputs}
+        return _from_array(np.stack(list(outputs)), *(marks for *_, marks in alike)) if len(alike) == 1 else None
     paths: tuple[Path, ...] = ((),)
     if in_rows := kind in (list, tuple):
         lengths, types = set(map(len, outputs)), set(map(type, chain.from_iterable(outputs)))
@@ -141,12 +142,14 @@ def _uniform(outputs: Outputs) -> tuple[Group, float] | None:
     return Group(slice(None), form, paths, values), limit_of(name)
 
 
-def _from_array(array: NDArray[Any]) -> tuple[Group, float] | None:
+def _from_array(array: NDArray[Any], marks: str = "") -> tuple[Group, float] | None:
     """The group of the rows of a numeric array; None for other arrays."""
     name = dtype_name(array.dtype)
     if name is None:
         return None
-    form, paths = (name, ((),)) if array.ndim == 1 else (array_kind(name, array.shape[1:]), array_paths(array.shape[1:]))
+    form, paths = (
+        (name, ((),)) if array.ndim == 1 else (f"{array_kind(name, array.shape[1:])}{marks}", array_paths(array.shape[1:]))
+    )
     return Group(slice(None), form, paths, array.reshape(len(array), -1).astype(np.float64, copy=False)), limit_of(name)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import numbers
 import os
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence, ValuesView
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -279,13 +279,17 @@ def _visit_array(array: NDArray[Any], path: Path, leaves: Leaves) -> str:
     for place in np.flatnonzero(~finite).tolist():
         visit_gap(float(flat[place]), places[place], leaves)
         visit_payload(flat[place], places[place], leaves)
-    kind = array_kind(name, array.shape)
+    kind = f"{array_kind(name, array.shape)}{array_marks(array)}"
     return kind if finite.all() else f"{kind} with " + ",".join(f"{flat[i]}@{i}" for i in np.flatnonzero(~finite).tolist())
 
 
 def _visit_keyed(output: Any, path: Path, leaves: Leaves) -> str:
     """Append the numbers of mappings and sets, in the order of their keys' text."""
     name = type(output).__name__
+    if isinstance(output, defaultdict):
+        name += (
+            f" of {shown_name(factory)}" if isinstance(factory := output.default_factory, type) else f" of {type(factory).__name__}"
+        )
     if isinstance(output, Mapping):
         items = [(_key_text(key, leaves), value) for key, value in output.items()]
     elif output and all(isinstance(element, float) for element in output):
@@ -324,6 +328,7 @@ _CONTENTS: Final[tuple[tuple[Any, _Visit], ...]] = (
 """Readers of what holds no other values, by type."""
 
 _CONTAINERS: Final[tuple[tuple[Any, _Visit], ...]] = (
+    (deque, lambda items, path, leaves: _visit_items(items, f"deque of {items.maxlen}", path, leaves)),
     ((list, tuple), lambda items, path, leaves: _visit_items(items, type(items).__name__, path, leaves)),
     ((complex, np.complexfloating), lambda z, path, leaves: _visit_items((float(z.real), float(z.imag)), "tuple", path, leaves)),
     # The numbers of a masked array, also those that it hides, and which those are.
@@ -340,7 +345,7 @@ _CONTAINERS: Final[tuple[tuple[Any, _Visit], ...]] = (
     # A flag may combine several members, which have no name together.
     (Enum, lambda one, path, leaves: _visit_one(one, one.value if isinstance(one, Flag) else one.name, path, leaves)),
     ((Mapping, AbstractSet), _visit_keyed),
-    ((Sequence, deque, ValuesView), lambda items, path, leaves: _visit_items(items, type(items).__name__, path, leaves)),
+    ((Sequence, ValuesView), lambda items, path, leaves: _visit_items(items, type(items).__name__, path, leaves)),
     (os.PathLike, lambda place, path, leaves: _visit_one(place, os.fspath(place), path, leaves)),
     ((io.BytesIO, io.StringIO), lambda stream, path, leaves: _visit_one(stream, stream.getvalue(), path, leaves)),
     (BaseException, lambda error, path, leaves: _visit_pairs(type(error).__name__, error_parts(error), path, leaves)),
@@ -403,6 +408,14 @@ def limit_of(name: str) -> float:
 def array_kind(name: str, shape: tuple[int, ...]) -> str:
     """The form of a numeric array whose numbers are all finite."""
     return f"array({name},{'x'.join(map(str, shape))})"
+
+
+def array_marks(array: NDArray[Any]) -> str:
+    """What is seen of an array besides its numbers: the order of its axes and of its bytes, and whether it is locked."""
+    flags = array.flags
+    marks = " by columns" if flags.f_contiguous and not flags.c_contiguous else ""
+    marks += "" if array.dtype.isnative else " of other bytes"
+    return marks if flags.writeable else f"{marks} locked"
 
 
 @lru_cache(maxsize=8)

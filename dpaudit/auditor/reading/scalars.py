@@ -16,6 +16,10 @@ EXACT: Final = 2**53
 """Integers up to this size are floats exactly."""
 
 _LAST_BITS: Final = 50
+_WORD: Final = 64
+_FEW: Final = 8
+"""Numbers before a large integer whose bits are still read one by one: of an array of them they would be thousands."""
+
 _BITS_READ: Final = 100
 """Bits of an integer that are read: the first 53 in its float and the last 50; longer ones have a code of all digits too."""
 
@@ -86,6 +90,11 @@ def visit_payload(number: Any, path: Path, leaves: Leaves) -> None:
 def _visit_bits(number: int, path: Path, leaves: Leaves) -> None:
     """Append what a float does not hold of a large integer."""
     leaves.add((*path, "the last bits"), float(abs(number) % 2**_LAST_BITS), "bits")
+    if len(leaves.values) <= _FEW and number.bit_length() <= _WORD:
+        # An integer so large may be a set of bits, one of which is a number of its own.
+        leaves.apart += range(len(leaves.values), len(leaves.values) + _WORD)
+        for place in range(_WORD):
+            leaves.add((*path, "the bits", place), float(number >> place & 1), "word" if place == 0 else "")
     if number.bit_length() > _BITS_READ:
         leaves.add((*path, "the logarithm"), float(number.bit_length()))
         leaves.apart.append(len(leaves.values))

@@ -16,6 +16,9 @@ _MOST_WORDS: Final = 48
 """Words of a text that are read one by one; of longer texts the parts between numbers are, and of long ones with many the whole."""
 
 _MOST_PARTS: Final = 512
+_LONG_WORD: Final = 12
+"""Longer words are rarely names of a few categories, and how long they are may be all that repeats."""
+
 _FEWEST_TO_COUNT: Final = 2
 _COUNTERS: Final = 16
 """Words are counted in so many classes too, wherever they stand: a word that comes or goes shows there."""
@@ -33,6 +36,9 @@ def visit_text(text: str, path: Path, leaves: Leaves, name: str) -> None:
     words = [word for part in parts for word in pieces_of(part)]
     if not tokens and len(words) < _FEWEST_TO_COUNT:
         leaves.add_code(path, text, name, "word")
+        if len(text) > _LONG_WORD:
+            leaves.apart.append(len(leaves.values))
+            leaves.add((*path, "the length"), float(len(text)), "long")
         return
     leaves.apart.append(len(leaves.values))
     leaves.add(path, float(len(text)), f"{len(tokens)} numbers")

@@ -42,6 +42,7 @@ SECOND_LOOK: Final = 6
 SCREENING: Final = 7
 DIAGNOSIS: Final = 8
 SEARCH: Final = 9
+TIMING: Final = 10
 """Stages of an audit, by their numbers in the seed tree."""
 
 Labels: TypeAlias = NDArray[np.uint8]

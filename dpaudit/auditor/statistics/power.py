@@ -16,6 +16,9 @@ _STRATA: Final = 400
 """Numbers of hits that stand for all likely ones, in strata of equal probability where there are more."""
 
 _BISECTIONS: Final = 50
+_HALVINGS: Final = 8
+"""Enough for two digits of a probability."""
+
 _LARGEST_EPSILON: Final = 40.0
 _UNLIKELY: Final = 1e-12
 
@@ -44,6 +47,28 @@ def detectable_epsilon(*, mass: float, runs: int, point: ClaimPoint, alpha: floa
         middle = (low + high) / 2
         low, high = (middle, high) if power(middle) < probability else (low, middle)
     return high
+
+
+def detectable_share(*, runs: int, point: ClaimPoint, alpha: float, probability: float = 0.9) -> float | None:
+    """Least probability of an event on one dataset, impossible on the other, that the test refutes with the given probability."""
+    from scipy.special import betaincinv
+
+    if point.delta == 0:
+        needed = max(1, math.ceil(math.log(alpha) / -math.log1p(math.exp(-float(point.epsilon)))))
+        return float(min(1.0, 2 * betaincinv(needed, runs - needed + 1, probability))) if needed <= runs / 2 else None
+    low, high = math.log(max(float(point.delta) / 2, 1 / runs)), math.log(0.5)
+    if not _finds(math.exp(high), runs, point, alpha, probability):
+        return None
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _finds(math.exp(middle), runs, point, alpha, probability) else (middle, high)
+    return 2 * math.exp(high)
+
+
+def _finds(mass: float, runs: int, point: ClaimPoint, alpha: float, probability: float) -> bool:
+    """True if an event of this mass whose hits are all of one label refutes with the given probability."""
+    hits, weights = _hits(mass, runs)
+    return bool(weights[_critical_labels(hits, runs, point, alpha) <= hits].sum() >= probability)
 
 
 def _hits(mass: float, runs: int) -> tuple[Floats, Floats]:

@@ -17,6 +17,8 @@ from dpaudit.exact import outward, rational
 from dpaudit.results import Attack, ClaimSummary, Price, Proof, Property, Unread, Verdict
 
 _KINDS_SHOWN: Final = 3
+_SUSPICIOUS: Final = 1 / 50
+"""A p-value of the attack from which on a claim that survives is not called consistent."""
 
 _DISPROVED: Final = {
     SENSITIVITY: "The declared sensitivity is false",
@@ -62,9 +64,15 @@ def verdict_of(
         reservation = "The program that the target names has a certified counterexample; no run gave out what it returned."
     if reservation:
         return Verdict.INCONCLUSIVE, f"{reservation} {found}"
+    if attack.p_value <= _SUSPICIOUS:
+        p_value = outward(Fraction(attack.p_value), digits=2, up=True)
+        return (
+            Verdict.INCONCLUSIVE,
+            f"The runs speak against the claim, with a p-value of {p_value}, but too few to refute it. {found}",
+        )
     factor = attack.power.factor
     if attack.unread is None and factor is not None and factor <= power_target:
-        return Verdict.CONSISTENT, found
+        return Verdict.CONSISTENT, f"{found}{_not_covered(attack)}"
     return Verdict.INCONCLUSIVE, found
 
 
@@ -132,6 +140,15 @@ def _survival(attack: Attack) -> str:
         f"Not refuted in {attack.runs} runs; a true epsilon of {power.epsilon:.4g}{factor} "
         f"would have been found with probability {power.probability:g} on the tested pair and event."
     )
+
+
+def _not_covered(attack: Attack) -> str:
+    """Say which outputs no event of so few runs could have judged."""
+    rarest = attack.power.rarest
+    if rarest is None:
+        return ""
+    share = outward(Fraction(100 * rarest), digits=2, up=True)
+    return f" Not covered: outputs of less than {share} % of the runs; whatever they give away, so few runs could not show it."
 
 
 def _not_read(unread: Unread) -> str:

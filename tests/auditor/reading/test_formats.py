@@ -12,6 +12,7 @@ import pickle
 import struct
 import zipfile
 import zlib
+from collections import defaultdict, deque
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -284,3 +285,27 @@ def test_bytes_of_doubles_are_read_as_doubles_in_either_order(values, kind):
     values = [value * np.pi for value in values]  # without zeros at the end, which shorter numbers have too
 
     assert values == array_in(np.array(values, dtype=kind).tobytes()).tolist()
+
+
+def test_the_cause_of_an_error_is_read_with_what_it_holds():
+    forms = []
+    for number in (1, 2):
+        error = ValueError("no")
+        error.__cause__ = LookupError(number)
+        forms.append(parse_output(error).leaves.values)
+    assert forms[0] != forms[1]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (np.ones((2, 2)), np.asfortranarray(np.ones((2, 2)))),
+        (np.ones(2), np.ones(2).astype(">f8")),
+        (np.ones(2), np.frombuffer(np.ones(2).tobytes())),
+        (deque([1.0], maxlen=5), deque([1.0], maxlen=6)),
+        (defaultdict(int, a=1.0), defaultdict(float, a=1.0)),
+    ],
+)
+def test_what_containers_hold_besides_their_items_is_part_of_their_form(first, second):
+    assert parse_output(first).kind != parse_output(second).kind
+    assert 2 == len({group.kind for group in groups([first, second])})

@@ -65,7 +65,7 @@ def test_all_runs_together_stay_within_the_budget(attacks):
 def test_no_record_is_shown_unless_it_is_public(attacks):
     assert None is attacks["counted"].minimal.pair.witness
     assert "alice" not in repr(attacks["counted"])
-    assert ("[None]", "[]") == attack_of(from_data(public_data=True)).minimal.pair.witness
+    assert ("['alice']", "[]") == attack_of(from_data(public_data=True)).minimal.pair.witness
 
 
 def test_workers_do_not_change_the_evidence(attacks):
