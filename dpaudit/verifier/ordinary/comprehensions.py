@@ -52,8 +52,8 @@ def comprehension(state: State, node: ast.ListComp | ast.GeneratorExp, *, once: 
                     raise refuse(
                         node, "functions made in a comprehension", "they all see its last round; define each one", "DPA706"
                     )
-                chosen.append(state.temporary(node, "item", found) if isinstance(found, Scalar) and not found.is_known else found)
-        return Fixed(tuple(chosen), "list")
+                chosen.append(state.held(node, found))
+        return Fixed(tuple(chosen), "iterator" if once else "list")
     if not isinstance(source, Sequence):
         sequences.go(state, first.iter, source, lambda _: None)
         raise refuse(first.iter, f"a loop over `{ast.unparse(first.iter)}`", "loop over a list parameter or range", "DPA706")
@@ -120,7 +120,7 @@ def dict_comprehension(state: State, node: ast.DictComp) -> Value:
         raise teach(node, "private keys", "a dictionary over keys that are found in the data")
     if len(node.generators) != 1 or not isinstance(source, Fixed):
         raise refuse(node, "a dictionary over keys that are not written out", "write the keys out as a list", "DPA706")
-    table = Table({}, (state.depth, state.loops))
+    table = Table({}, (state.depth, state.loops), state.frames[-1])
     outer = state.scope
     for one in source.items:
         state.scope = Scope({}, outer, outer.prefix, {})

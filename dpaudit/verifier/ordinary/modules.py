@@ -8,10 +8,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from dpaudit.errors import Unsupported
+from dpaudit.verifier.ordinary.calls import is_literal
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.statements import imports
-from dpaudit.verifier.ordinary.values import Class, Fixed, Function, Generator, Record, Scalar, Scope, Value
+from dpaudit.verifier.ordinary.values import Class, Fixed, Function, Generator, Module, Record, Scalar, Scope, Value
 
 
 @dataclass
@@ -166,12 +167,16 @@ def _is_constant(found: Value) -> bool:
 
 def _class(node: ast.ClassDef, scope: Scope) -> Class | None:
     """A frozen dataclass or a named tuple with plain fields; others are not read."""
-    named = [ast.unparse(one) for one in node.bases] in (["NamedTuple"], ["typing.NamedTuple"])
+    known = {name: found.name for name, found in scope.names.items() if isinstance(found, Module)}
+
+    def means(one: ast.expr, wanted: str) -> bool:
+        root, dot, rest = ast.unparse(one).partition(".")
+        return f"{known.get(root)}{dot}{rest}" == wanted
+
+    named = len(node.bases) == 1 and means(node.bases[0], "typing.NamedTuple")
     frozen = any(
-        isinstance(one, ast.Call)
-        and ast.unparse(one.func) in ("dataclass", "dataclasses.dataclass")
-        and any(part.arg == "frozen" and isinstance(part.value, ast.Constant) and part.value.value is True for part in one.keywords)
-        and all(part.arg in ("frozen", "slots") for part in one.keywords)
+        means(getattr(one, "func", one), "dataclasses.dataclass")
+        and all(part.arg in ("frozen", "slots") for part in getattr(one, "keywords", []))
         for one in node.decorator_list
     )
     if not ((named and not node.decorator_list) or (frozen and not node.bases and len(node.decorator_list) == 1)) or node.keywords:
@@ -180,7 +185,7 @@ def _class(node: ast.ClassDef, scope: Scope) -> Class | None:
     for one in node.body:
         match one:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=kind, value=default):
-                if default is not None and not isinstance(default, (ast.Constant, ast.UnaryOp)):
+                if default is not None and not is_literal(default):
                     return None
                 fields.append((name, kind, default))
             case ast.FunctionDef(name=name) if not name.startswith("__"):
