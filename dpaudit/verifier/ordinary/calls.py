@@ -216,7 +216,7 @@ def inlined(state: State, node: ast.AST, function: Function, args: list[Value], 
             values[one.arg] = state.value(defaults[one.arg])
     name = tree.name if isinstance(tree, ast.FunctionDef) else "lambda"
     scope = scope_for(tree, function.scope, f"{state.fresh(name)}_")
-    saved = state.scope, state.hook, state.unrolled, state.line, list(state.frames)
+    saved = state.scope, state.unrolled, state.line, list(state.frames)
     for one in parameters:
         found = sequences.settle(state, node, values[one.arg])
         if isinstance(found, Scalar) and scope.stores[one.arg] > 1:
@@ -225,7 +225,7 @@ def inlined(state: State, node: ast.AST, function: Function, args: list[Value], 
             state.scope = saved[0]
         else:
             scope.names[one.arg] = state.held(node, found)
-    state.scope, state.hook, state.call_depth = scope, None, state.call_depth + 1
+    state.scope, state.call_depth = scope, state.call_depth + 1
     state.frames.append(scope)
     state.unrolled = True  # a jump in the function belongs to a loop of its own
     try:
@@ -233,8 +233,7 @@ def inlined(state: State, node: ast.AST, function: Function, args: list[Value], 
             return state.value(tree.body)
         return _body(state, node, tree, list(tree.body))
     finally:
-        state.frames = saved[4]
-        state.scope, state.hook, state.unrolled, state.line = saved[:4]
+        state.scope, state.unrolled, state.line, state.frames = saved
         state.call_depth -= 1
 
 

@@ -89,6 +89,9 @@ def _minus(state: State, node: ast.AST, one: Scalar) -> Scalar:
 def _binary(state: State, node: ast.BinOp) -> Value:
     """Arithmetic, on numbers, arrays, and lists that are joined."""
     left = state.value(node.left)
+    if isinstance(left, Scalar) and isinstance(node.op, (ast.Add, ast.Sub)) and "/" in left.code and not left.noisy:
+        # What noise is added to has a name: the search for a shift looks at it by itself.
+        left = state.held(node, left)
     right = state.value(node.right)
     return binary(state, node, node.op, left, right)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
+from dpaudit.verifier.frontend import OutsideSubset
 from dpaudit.verifier.ordinary import numbers, sequences
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State, core_name
@@ -187,7 +188,13 @@ def _collected(state: State, node: ast.For) -> bool:
         return False
     made = one if key is None else ast.Tuple([key, one], ast.Load())
     part = ast.comprehension(node.target, node.iter, tests, 0)
-    found = state.value(ast.fix_missing_locations(ast.copy_location(ast.ListComp(made, [part]), node)))
+    written = ast.fix_missing_locations(ast.copy_location(ast.ListComp(made, [part]), node))
+    try:
+        if state.tried(lambda: state.value(written) and None)[1]:
+            return False
+    except OutsideSubset:
+        return False  # read as a loop that runs here, which says what is wrong with it
+    found = state.value(written)
     if not isinstance(found, (Fixed, Sequence)):
         return False
     if key is None:

@@ -55,7 +55,7 @@ def scope_of(state: State, source: Source) -> Scope:
     stores = _bound(source.tree.body)
     _unchanged(source.tree)
     scope = Scope({}, stores=stores)
-    state.scope = scope
+    state.scope, state.frames = scope, [scope]
     for one in source.tree.body:
         state.at(one)
         match one:

@@ -262,9 +262,23 @@ def quantified(state: State, node: ast.AST, found: Value, *, every: bool) -> Sca
     return Scalar(name, "bool")
 
 
+def _is_gone_through(state: State, found: Scalar) -> bool:
+    """True if a parameter of no declared type has a length, or is gone through, somewhere in its function."""
+    for part in (part for one in state.frames[0].body for part in ast.walk(one)):
+        match part:
+            case ast.Call(func=ast.Name(id="len" | "sum"), args=[ast.Name(id=name)]) | ast.For(iter=ast.Name(id=name)):
+                if name == found.origin:
+                    return True
+            case ast.comprehension(iter=ast.Name(id=name)) if name == found.origin:
+                return True
+    return False
+
+
 def truth(state: State, node: ast.AST, found: Value) -> Scalar:
     """A value as a condition; a list is true if it has elements."""
-    if isinstance(found, (Fixed, Table)) or (isinstance(found, Sequence) and found.shape == "list"):
+    if isinstance(found, Scalar) and found.kind == "real" and found.origin and found.origin.isidentifier() and _is_gone_through(state, found):
+        state.assume(found.origin, "list", "a loop over it")
+    if isinstance(found, (Fixed, Table)) or (isinstance(found, Sequence) and found.shape != "array"):
         return numbers.as_truth(state, node, length(state, node, found))
     return numbers.as_truth(state, node, numbers.as_scalar(state, node, found, "in a condition"))
 

@@ -33,6 +33,7 @@ class Learned:
     shapes: list[Any] = field(default_factory=list)  # the forms of returned values
     rounded: bool = False  # whether less may be put out than the core program does
     loose: set[str] = field(default_factory=set)  # core names of kind real that may hold an int in Python
+    varies: set[str] = field(default_factory=set)  # core names of the source that are assigned to at several places
     untyped: int = 0  # the line where such a number is put out: its type may show the data
     reals: dict[str, int] = field(default_factory=dict)  # what makes the program one over real numbers, with the line
     noises: dict[str, int] = field(default_factory=dict)  # the generators of noise, with the line
@@ -45,6 +46,7 @@ class Learned:
         """Forget sorts of names that are no names of the source: another reading may use these names otherwise."""
         self.kinds = {name: kind for name, kind in self.kinds.items() if "__" not in name}
         self.loose = {name for name in self.loose if "__" not in name}
+        self.varies = {name for name in self.varies if "__" not in name}
         self.untyped = 0
 
     def basis(self) -> str:
@@ -68,7 +70,8 @@ class State:
     unrolled: bool = False  # whether the innermost loop is written out round by round
     names: set[str] = field(default_factory=set)  # every core name that was given
     captured: dict[str, str] = field(default_factory=dict)  # core names that something evaluated later reads
-    made: set[str] = field(default_factory=set)  # core names that are no variables of the source: they keep their value
+    assigned: set[str] = field(default_factory=set)  # core names of the source that were assigned to
+    made: set[str] = field(default_factory=set)  # core names that are assigned to at one place: they keep their value
     varying: set[str] = field(default_factory=set)  # those of them that may change
     outputs: list[str] = field(default_factory=list)
     homes: dict[str, Scope] = field(default_factory=dict)  # the function that made each output list
@@ -229,7 +232,7 @@ class State:
 
     def tried(self, write: Callable[[], object]) -> tuple[list[str], int, set[str]]:
         """Write into nothing: the texts, the number of draws, and the core names that are read but not assigned there."""
-        saved = self.lines, self.draws, self.depth, dict(self.captured), self.dead, dict(self.wraps), set(self.closed)
+        saved = self.lines, self.draws, self.depth, dict(self.captured), self.dead, dict(self.wraps), set(self.closed), set(self.assigned)
         self.lines, self.dead = [], False
         self.trying += 1
         try:
@@ -237,7 +240,7 @@ class State:
             texts, drawn = [text for _, text, _ in self.lines], self.draws - saved[1]
         finally:
             self.trying -= 1
-            self.lines, self.draws, self.depth, self.captured, self.dead, self.wraps, self.closed = saved
+            self.lines, self.draws, self.depth, self.captured, self.dead, self.wraps, self.closed, self.assigned = saved
         written = {found.group() for text in texts if (found := re.match(r"([^\W\d]\w*)(?= = )|(?<=for )\w+", text))}
         written |= {found.group(1) for text in texts if (found := re.match(r"for (\w+) in ", text))}
         reads = {name for text in texts for name in _NAME.findall(text)} - written - _RESERVED

@@ -55,8 +55,18 @@ def assign(state: State, node: ast.AST, name: str, found: Value) -> None:
     if not isinstance(found, Scalar):
         scope.names[name] = state.held(node, found)
         return
-    stored = state.store(node, core_name(state, name, scope), found)
     once = scope.stores.get(name, 0) == 1
+    if once and found.code in state.made - state.varying:
+        scope.names[name] = found
+        return
+    core = core_name(state, name, scope)
+    if core in state.assigned and core not in state.learned.varies:
+        state.learned.varies.add(core)
+        raise Again
+    stored = state.store(node, core, found)
+    state.assigned.add(core)
+    if core not in state.learned.varies:
+        state.made.add(core)
     scope.names[name] = replace(stored, known=stored.known if once else UNKNOWN, now=found.known)
 
 
@@ -126,11 +136,26 @@ def _each_cell(state: State, node: ast.AST, table: Table, key: Scalar, new: Call
 
 def _assignment(state: State, node: ast.Assign) -> None:
     """`name = value`."""
-    found = sequences.settle(state, node, state.value(node.value))
+    found = state.value(node.value)
+    if isinstance(found, Sequence) and found.shape == "iterator" and _is_used_once(state, node):
+        found = replace(found, shape="list")
+    found = sequences.settle(state, node, found)
     if len(node.targets) > 1:
         found = state.held(node, found)
     for one in node.targets:
         target(state, one, found)
+
+
+def _is_used_once(state: State, node: ast.Assign) -> bool:
+    """True if a generator gets a name that is read at one place, which runs once: it is then not empty there."""
+    match node.targets:
+        case [ast.Name(id=name)] if state.scope.stores.get(name) == 1 and not state.loops and not state.unrolled:
+            parts = [part for one in state.scope.body for part in ast.walk(one)]
+            again = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp, ast.Lambda, ast.FunctionDef)
+            repeated = {id(part) for whole in parts if isinstance(whole, again) for part in ast.walk(whole)}
+            uses = [part for part in parts if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Load)]
+            return len(uses) == 1 and id(uses[0]) not in repeated
+    return False
 
 
 def _annotated(state: State, node: ast.AnnAssign) -> None:
