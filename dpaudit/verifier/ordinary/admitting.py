@@ -28,6 +28,10 @@ def admit(tree: ast.Module, function: ast.FunctionDef) -> None:
     _check_file(tree)
     for node in ast.walk(tree):
         match node:
+            case ast.Import(names=names) if any(one.name.partition(".")[0] not in _MODULES for one in names):
+                raise refuse(node, "an import of an unknown module", "keep the function in a file without it")
+            case ast.ImportFrom(module=module, level=level) if level or (module or "").partition(".")[0] not in _MODULES:
+                raise refuse(node, "an import of an unknown module", "keep the function in a file without it")
             case ast.Global() | ast.Nonlocal():
                 raise refuse(node, "a global or nonlocal statement", "give the value as an argument")
             case ast.FunctionDef(args=given, decorator_list=decorators):

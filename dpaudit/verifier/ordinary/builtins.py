@@ -68,7 +68,10 @@ def _extreme(least: bool) -> Callable[..., Value]:  # noqa: FBT001 - the table s
             return opaque(state, node, args, {} if default is None else {"default": default}, total=len(args) > 1)
 
         def key(one: Value) -> Scalar:
-            return numbers.number(state, node, numbers.as_scalar(state, node, one))
+            found = numbers.as_scalar(state, node, one)
+            if found.kind == "bool":
+                raise refuse(node, "the extreme of truth values", "use any, all, `and` or `or`", "DPA703")
+            return numbers.number(state, node, found)
 
         if len(args) == 1:
             given = None if default is None else key(default)
@@ -300,7 +303,7 @@ def _enumerate(state: State, node: ast.AST, args: list[Value], named: Named) -> 
 
         sequences.go(state, node, found, step)
 
-    return Sequence(Base(each, None, private=base.private), shape="iterator")
+    return Sequence(Base(each, None, private=base.private, nested=base.nested), shape="iterator")
 
 
 def _through(state: State, node: ast.AST, found: Value) -> Fixed | Sequence:
@@ -369,11 +372,15 @@ def _map(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
     function, found = args[0], _through(state, node, args[1])
     if not isinstance(function, Function):
         raise refuse(node, "map of something other than a function of this file", "write a comprehension", "DPA706")
+
+    def made(one: Value) -> Value:
+        with state.lazily():
+            return state.call(state, node, function, [one], {})
+
     if isinstance(found, Fixed):
-        made = [state.call(state, node, function, [one], {}) for one in found.items]
-        return Fixed(tuple(state.temporary(node, "item", one) if isinstance(one, Scalar) else one for one in made), "iterator")
+        return Fixed(tuple(state.held(node, made(one)) for one in found.items), "iterator")
     inner = found.element
-    result = replace(found, element=lambda one: state.call(state, node, function, [inner(one)], {}), shape="iterator")
+    result = replace(found, element=lambda one: made(inner(one)), shape="iterator")
     return sequences.deferred(state, node, result)
 
 
@@ -386,7 +393,9 @@ def _filter(state: State, node: ast.AST, args: list[Value], named: Named) -> Val
     before, made = found.keep, found.element
 
     def keep(one: Value) -> Scalar:
-        test = numbers.as_truth(state, node, numbers.as_scalar(state, node, state.call(state, node, function, [made(one)], {})))
+        with state.lazily():
+            answer = state.call(state, node, function, [made(one)], {})
+        test = numbers.as_truth(state, node, numbers.as_scalar(state, node, answer))
         return test if before is None else Scalar(f"({before(one).code} and {test.code})", "bool")
 
     return sequences.deferred(state, node, replace(found, keep=keep, shape="iterator"))

@@ -28,7 +28,8 @@ def comprehension(state: State, node: ast.ListComp | ast.GeneratorExp, *, once: 
     def under(new: Scope, read: Callable[[], Value]) -> Value:
         outer, state.scope = state.scope, new
         try:
-            return read()
+            with state.lazily():
+                return read()
         finally:
             state.scope = outer
 
@@ -84,7 +85,9 @@ def _nested(state: State, node: ast.ListComp | ast.GeneratorExp, shape: str) -> 
             outer, state.scope = state.scope, around
             try:
                 if place == len(node.generators):
-                    use(state.value(node.elt))
+                    with state.lazily():
+                        found = state.value(node.elt)
+                    use(found)
                     return
                 part = node.generators[place]
 
@@ -92,7 +95,8 @@ def _nested(state: State, node: ast.ListComp | ast.GeneratorExp, shape: str) -> 
                     new = Scope({}, around, around.prefix, {})
                     sequences.bind_target(state, part.target, new, found)
                     state.scope = new
-                    tests = [numbers.truth(state, one) for one in part.ifs]
+                    with state.lazily():
+                        tests = [numbers.truth(state, one) for one in part.ifs]
                     test = numbers.connected(node, "and", tests) if tests else numbers.constant(state, known=True)
                     if not test.is_known:
                         with sequences.branch(state, f"if {test.code}:"):
@@ -107,7 +111,7 @@ def _nested(state: State, node: ast.ListComp | ast.GeneratorExp, shape: str) -> 
 
         level(0, scope)
 
-    return sequences.deferred(state, node, Sequence(Base(each, None, private=True), shape=shape))
+    return sequences.deferred(state, node, Sequence(Base(each, None, private=True, nested=True), shape=shape))
 
 
 def dict_comprehension(state: State, node: ast.DictComp) -> Value:

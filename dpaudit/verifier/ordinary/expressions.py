@@ -65,6 +65,8 @@ def _unary(state: State, node: ast.UnaryOp) -> Value:
         test = sequences.truth(state, node.operand, found)
         return Scalar(f"(not {test.code})", "bool", not test.known if test.is_known else UNKNOWN)
     if isinstance(node.op, ast.Invert):
+        if isinstance(found, Scalar):
+            raise refuse(node, "~ of one value", "write `not`", "DPA703")
         return sequences.elementwise(state, node, [found], lambda one: _negated(state, node, one))
     if isinstance(node.op, ast.UAdd):
         return numbers.number(state, node, numbers.as_scalar(state, node, found))
@@ -206,11 +208,19 @@ def _member(state: State, node: ast.AST, op: ast.In | ast.NotIn, left: Value, ri
 def _connective(state: State, node: ast.BoolOp) -> Value:
     """`and` and `or` of conditions; what only some runs evaluate must draw nothing."""
     word = "and" if isinstance(node.op, ast.And) else "or"
+    match node:
+        case ast.BoolOp(op=ast.Or(), values=[ast.Name() as first, second]) if isinstance(state.value(first), Nothing):
+            return state.value(second)
     parts: list[Scalar] = []
     for place, part in enumerate(node.values):
         if place and _writes(state, part):
             raise refuse(part, f"a draw or sum after `{word}`", "compute it on a line before", "DPA706")
-        parts.append(sequences.truth(state, part, state.value(part)))
+        found = state.value(part)
+        if not isinstance(found, Scalar) or found.kind != "bool":
+            if isinstance(found, Scalar):
+                state.assume(found.origin, "bool", f"`{word}`")
+            raise refuse(part, f"`{ast.unparse(part)}` beside `{word}`", "compare it, for instance with `!= 0`", "DPA703")
+        parts.append(found)
     return numbers.connected(node, word, parts)
 
 
@@ -242,7 +252,7 @@ def _chosen_by_statement(state: State, node: ast.IfExp, test: Scalar) -> Value:
     """A conditional expression whose branches draw: a statement."""
     name = state.fresh("chosen")
     for head, part in ((f"if {test.code}:", node.body), ("else:", node.orelse)):
-        with state.block(head):
+        with sequences.branch(state, head):
             state.store(part, name, numbers.scalar(state, part))
     return state.variable(name)
 

@@ -36,16 +36,18 @@ def read_for(state: State, node: ast.For, block: Block, target: Target) -> None:
         return
     if isinstance(found, Sequence) and found.shape == "pending":
         found = sequences.settle(state, node, found)
+    nested = isinstance(found, Sequence) and found.base.nested
     before = _poisoned(state, node.body)
-    sequences.go(state, node.iter, found, lambda one: _round(state, node, one, block, target))
+    sequences.go(state, node.iter, found, lambda one: _round(state, node, one, block, target, nested=nested))
     _after(state, [node], before)
 
 
-def _round(state: State, node: ast.For, one: Value, block: Block, target: Target) -> None:
+def _round(state: State, node: ast.For, one: Value, block: Block, target: Target, *, nested: bool) -> None:
     """The body of a loop for one element."""
+    outer, state.unrolled = state.unrolled, state.unrolled or nested
     _bind(state, node.target, one, target, _stored(node.body))
     block(state, node.body)
-    # What follows inside filters is reached again by other elements.
+    state.unrolled = outer
 
 
 def _bind(state: State, node: ast.expr, found: Value, target: Target, stored: set[str]) -> None:

@@ -278,7 +278,9 @@ def truth(state: State, node: ast.AST, found: Value) -> Scalar:
     """A value as a condition; a list is true if it has elements."""
     if isinstance(found, Scalar) and found.kind == "real" and found.origin and found.origin.isidentifier() and _is_gone_through(state, found):
         state.assume(found.origin, "list", "a loop over it")
-    if isinstance(found, (Fixed, Table)) or (isinstance(found, Sequence) and found.shape != "array"):
+    if isinstance(found, Sequence) and found.shape == "any":
+        raise refuse(node, "a list or an array as a condition", "write `len(...) == 0`", "DPA703")
+    if isinstance(found, (Fixed, Table)) or (isinstance(found, Sequence) and found.shape == "list"):
         return numbers.as_truth(state, node, length(state, node, found))
     return numbers.as_truth(state, node, numbers.as_scalar(state, node, found, "in a condition"))
 

@@ -45,6 +45,8 @@ def show(state: State, node: ast.AST, *parts: Value) -> None:
     """
     if state.record_loops:
         raise teach(node, "draw per record", "an output for each record")
+    if state.lazy:
+        raise refuse(node, f"`{ast.unparse(node)}` in a comprehension", "write a loop", "DPA706")
     slots: list[Scalar] = []
     form = tuple(_form(state, node, part, slots) for part in parts)
     if _has_list(form):
@@ -94,7 +96,7 @@ def _form(state: State, node: ast.AST, found: Value, slots: list[Scalar]) -> tup
             return ("opaque", found.site, *(_form(state, node, part, slots) for part in found.parts))
         case Output(name=name):
             numbers.put_out(state, name)
-            return ("output", name, found.shape == "array", state.wraps.get(name, ("", ""))[0])
+            return ("output", name, found.shape == "array", *state.wraps.get(name, ("", "")))
         case Fixed():
             return (found.shape, *(_form(state, node, item, slots) for item in found.items))
         case Table():
@@ -151,8 +153,8 @@ def rebuilt(known: list[Any], texts: dict[str, int], outputs: tuple[str, ...], v
                 for part in parts:
                     build(part)
                 return ...
-            case ("output", name, _, wrap):
-                return [... if wrap else value for value in lists[name]]
+            case ("output", name, _, wrap, kind):
+                return [... if wrap else words.get(value) if kind == "str" else value for value in lists[name]]
             case ("dict", *parts):
                 return {key: build(part) for key, part in parts}
             case ("list" | "array" | "range", *parts):

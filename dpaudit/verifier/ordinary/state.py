@@ -86,6 +86,7 @@ class State:
     numbers: Iterator[int] = field(default_factory=lambda: iter(range(1, 10**9)))
     call_depth: int = 0
     trying: int = 0
+    lazy: int = 0  # how many comprehensions are read: Python may evaluate their elements later, or not at all
     frames: list[Scope] = field(default_factory=list)  # the functions that are being read, outermost first
     call: Any = None  # reads the call of a function of the source
     readers: Mapping[type, Callable[[State, Any], Value]] = field(default_factory=dict)  # for each kind of expression
@@ -156,6 +157,15 @@ class State:
             case Table() if copy:
                 return Table({key: self.held(node, one, copy=copy) for key, one in found.cells.items()})
         return found
+
+    @contextmanager
+    def lazily(self) -> Iterator[None]:
+        """Read what Python may evaluate later or never: it has no effects."""
+        self.lazy += 1
+        try:
+            yield
+        finally:
+            self.lazy -= 1
 
     def may_change(self, node: ast.AST, home: Scope | None) -> None:
         """Refuse to change a list or dictionary of another function: no expression changes what was read before it."""

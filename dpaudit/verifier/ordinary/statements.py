@@ -330,6 +330,8 @@ def _raised(state: State, node: ast.Raise) -> None:
 
 def _ends(state: State, node: ast.AST, error: str, args: list[ast.expr]) -> None:
     """An exception ends the run. Its message can be seen, so each kind of exception has one message."""
+    if state.lazy:
+        raise refuse(node, "an error that a comprehension may raise, or not", "write a loop", "DPA706")
     texts = [state.value(one) for one in args]
     if not all(isinstance(one, Scalar) and one.is_known for one in texts):
         raise refuse(node, "a message that is computed", "use a constant message", "DPA706")

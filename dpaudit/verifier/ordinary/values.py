@@ -187,6 +187,7 @@ class Base:
     each: Callable[[Callable[[Value], None]], None]
     length: Scalar | None = None  # where it is public
     private: bool = False  # whether it goes through private records that come and go
+    nested: bool = False  # whether it writes several loops, or rounds one after the other: no jump leaves it rightly
     at: Callable[[ast.AST, Scalar], Value] | None = None  # the element at a place from 0 on, which is owed to be inside
 
 
