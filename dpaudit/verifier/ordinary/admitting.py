@@ -88,7 +88,9 @@ def _check_file(tree: ast.Module) -> None:
             case _:
                 named = type(node).__name__.lower()
                 raise refuse(
-                    node, f"`{ast.unparse(node).splitlines()[0]}` ({named}) at the top of the file", "keep imports, constants and functions there"
+                    node,
+                    f"`{ast.unparse(node).splitlines()[0]}` ({named}) at the top of the file",
+                    "keep imports, constants and functions there",
                 )
     again = next((name for name, count in bound.items() if count > 1), None)
     if again is not None:
@@ -109,7 +111,9 @@ def _check_class(node: ast.ClassDef) -> None:
             case ast.Expr(value=ast.Constant()) | ast.Pass():
                 pass
             case _:
-                raise refuse(one, f"`{ast.unparse(one).splitlines()[0]}` in a class", "keep fields with constant defaults and methods")
+                raise refuse(
+                    one, f"`{ast.unparse(one).splitlines()[0]}` in a class", "keep fields with constant defaults and methods"
+                )
 
 
 def _is_constant(node: ast.expr) -> bool:

@@ -45,7 +45,9 @@ def _sum(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
     """`sum`."""
     start = named.get("start", args[1] if len(args) == 2 else None)
     _only(node, args, {}, 1, 2)
-    if isinstance(args[0], (Output, Opaque)) or (isinstance(args[0], Fixed) and any(isinstance(one, Opaque) for one in args[0].items)):
+    if isinstance(args[0], (Output, Opaque)) or (
+        isinstance(args[0], Fixed) and any(isinstance(one, Opaque) for one in args[0].items)
+    ):
         return opaque(state, node, args, named)
     first = None if start is None else numbers.number(state, node, numbers.as_scalar(state, node, start))
     return sequences.total(
@@ -100,9 +102,9 @@ def _chosen(state: State, node: ast.AST, found: Value, by: Value, *, least: bool
     keys = [numbers.as_scalar(state, node, state.held(node, key(one))) for one in items.items]
     best = state.store(node, state.varying_name("best"), Scalar("0", "int"))
     top = state.store(node, state.varying_name("top"), replace(keys[0], known=UNKNOWN, loose=()))
-    for place, one in enumerate(keys[1:], 1):
+    for number, one in enumerate(keys[1:], 1):
         with sequences.branch(state, f"if {one.code} {'<' if least else '>'} {top.code}:"):
-            state.store(node, best.code, Scalar(str(place), "int"))
+            state.store(node, best.code, Scalar(str(number), "int"))
             state.store(node, top.code, replace(one, loose=()))
     place = numbers.as_scalar(state, node, state.held(node, replace(best, known=UNKNOWN)))
     return _at(state, node, list(items.items), place)
@@ -119,8 +121,8 @@ def _at(state: State, node: ast.AST, items: list[Value], place: Scalar) -> Value
     for number, one in reversed(list(enumerate(parts[:-1]))):
         test = f"({place.code} == {number})"
         loose = numbers.either(one, result, test)
-        one, result = numbers.same_kind(state, node, one, result)
-        result = Scalar(f"({one.code} if {test} else {result.code})", one.kind, loose=loose)
+        part, result = numbers.same_kind(state, node, one, result)
+        result = Scalar(f"({part.code} if {test} else {result.code})", part.kind, loose=loose)
     return result
 
 
@@ -375,7 +377,8 @@ def _map(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
 
     def made(one: Value) -> Value:
         with state.lazily():
-            return state.call(state, node, function, [one], {})
+            answer: Value = state.call(state, node, function, [one], {})
+            return answer
 
     if isinstance(found, Fixed):
         return Fixed(tuple(state.held(node, made(one)) for one in found.items), "iterator")

@@ -114,15 +114,15 @@ def _method(state: State, node: ast.AST, owner: Value, name: str, args: list[Val
         case Counts():
             raise teach(node, "private keys", f"`.{name}()` of keys that are found in the data")
         case Table(cells=cells) if not args and name in ("items", "keys", "values"):
-            keys = [numbers.constant(state, key) for key in cells]
-            items = [Fixed(pair, "tuple") for pair in zip(keys, cells.values(), strict=True)]
+            keys: list[Value] = [numbers.constant(state, key) for key in cells]
+            items: list[Value] = [Fixed(pair, "tuple") for pair in zip(keys, cells.values(), strict=True)]
             chosen: Mapping[str, list[Value]] = {"items": items, "keys": keys, "values": list(cells.values())}
             return Fixed(tuple(chosen[name]), "view")
         case Table(cells=cells) if name == "get" and args and isinstance(args[0], Scalar) and args[0].is_known:
             return cells.get(args[0].known, args[1] if len(args) == 2 else Nothing())
         case Scalar(kind="str") | Opaque():
             return builtins.opaque(state, node, [owner, *args], named, total=False)
-        case Table() if name in ("get", "__getitem__") and args:
+        case Table() if name == "get" and args and isinstance(node, ast.Call):
             return lookups.item(state, node, owner, numbers.as_scalar(state, node, args[0]))
         case Fixed() | Sequence() if name == "count" and len(args) == 1 and not named and owner.shape == "list":
             wanted = numbers.as_scalar(state, node, state.held(node, args[0]))

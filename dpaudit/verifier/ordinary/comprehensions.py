@@ -42,7 +42,7 @@ def comprehension(state: State, node: ast.ListComp | ast.GeneratorExp, *, once: 
     if isinstance(source, Table):
         source = Fixed(tuple(numbers.constant(state, key) for key in source.cells))
     if isinstance(source, Fixed):
-        chosen = []
+        chosen, drawn = [], state.draws
         for one in source.items:
             test = tests(one) if first.ifs else numbers.constant(state, known=True)
             if not test.is_known:
@@ -54,7 +54,7 @@ def comprehension(state: State, node: ast.ListComp | ast.GeneratorExp, *, once: 
                         node, "functions made in a comprehension", "they all see its last round; define each one", "DPA706"
                     )
                 chosen.append(state.held(node, found))
-        return Fixed(tuple(chosen), "iterator" if once else "list")
+        return Fixed(tuple(chosen), "list" if not once else "iterator" if state.draws == drawn else "draws")
     if not isinstance(source, Sequence):
         sequences.go(state, first.iter, source, lambda _: None)
         raise refuse(first.iter, f"a loop over `{ast.unparse(first.iter)}`", "loop over a list parameter or range", "DPA706")

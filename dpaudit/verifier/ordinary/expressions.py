@@ -282,7 +282,9 @@ def _formatted(state: State, node: ast.AST, parts: list[ast.FormattedValue], fou
     """The text of an f-string; a format that may not fit what is formatted is an error that shows it."""
     spec = any(part.format_spec is not None for part in parts)
     made = numbers.opaque(state, node, "text", *found, sort="text", lossy=spec)
-    if spec and any(part.format_spec is not None and numbers.sort_of(one) != "number" for part, one in zip(parts, found, strict=True)):
+    if spec and any(
+        part.format_spec is not None and numbers.sort_of(one) != "number" for part, one in zip(parts, found, strict=True)
+    ):
         shapes.show(state, node, made)
     return made
 

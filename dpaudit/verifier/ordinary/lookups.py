@@ -39,11 +39,11 @@ def masked(state: State, node: ast.Subscript, owner: Value, mask: Value) -> Valu
     return Sequence(owner.base, owner.element, keep, "array")
 
 
-def item(state: State, node: ast.Subscript, owner: Value, index: Scalar) -> Value:
+def item(state: State, node: ast.Subscript | ast.Call, owner: Value, index: Scalar) -> Value:
     """One element, or the entry of a key."""
     match owner:
         case Fixed(items=items):
-            place = numbers.whole(state, node.slice, index, "as an index")
+            place = numbers.whole(state, node, index, "as an index")
             if place.is_known:
                 if not -len(items) <= place.known < len(items):
                     raise refuse(node, "an index outside the list", "use an index inside it", "DPA706")
@@ -61,8 +61,8 @@ def item(state: State, node: ast.Subscript, owner: Value, index: Scalar) -> Valu
             return entry(state, node, owner, index, missing=None)
         case Sequence(base=base, element=element, keep=None):
             if base.private or base.at is None:
-                raise teach(node, "record by index", "one record by its place", ast.unparse(node.value))
-            place = numbers.whole(state, node.slice, index, "as an index")
+                raise teach(node, "record by index", "one record by its place", ast.unparse(getattr(node, "value", node)))
+            place = numbers.whole(state, node, index, "as an index")
             if place.is_known and place.known < 0 and base.length is not None:
                 place = Scalar(f"({base.length.code} - {-place.known})", "int")
             return element(base.at(node, place))

@@ -168,9 +168,9 @@ def _collected(state: State, node: ast.For) -> bool:
         body = body[0].body
     match body:
         case [ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[one], keywords=[]))]:
-            key = None
+            key, makes = None, False
         case [*guard, last] if len(guard) <= 1 and (effect := _added(last, guard)) is not None:
-            name, key, one, *_ = effect
+            name, key, one, makes = effect
         case _:
             return False
     owner = state.scope.find(name)
@@ -181,7 +181,7 @@ def _collected(state: State, node: ast.For) -> bool:
         fits = isinstance(owner, Fixed) and not owner.items and owner.shape == "list" and owner.place not in state.learned.grown
     else:
         total = isinstance(owner, Counts) and owner.total
-        fits = total or (isinstance(owner, Table) and not owner.cells and effect[3])
+        fits = total or (isinstance(owner, Table) and not owner.cells and makes)
         if isinstance(owner, Counts) and (owner.pairs is not None or not owner.fresh):
             raise refuse(node, "a dictionary that grows after it was filled or read", "fill it in one loop", "DPA705")
     if not fits or owner.block != (state.depth, state.loops) or owner.home is not state.frames[-1]:  # type: ignore[union-attr]

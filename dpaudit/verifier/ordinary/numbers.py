@@ -11,6 +11,7 @@ from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import Again, State
 from dpaudit.verifier.ordinary.values import UNKNOWN, Fixed, Kind, Nothing, Opaque, Output, Record, Scalar, Sequence, Table, Value
 
+
 def scalar(state: State, node: ast.expr, what: str = "here") -> Scalar:
     """The value of an expression that must be a number, a truth value or a text."""
     found = state.value(node)
@@ -182,7 +183,9 @@ def opaque(state: State, node: ast.AST, what: str, *parts: Value, sort: str = "o
     for part in kept:
         _close(state, node, part)
     state.learned.rounded = state.learned.rounded or lossy
-    return Opaque(f"{getattr(node, 'lineno', 0)}:{getattr(node, 'col_offset', 0)}:{getattr(node, 'end_col_offset', 0)}:{what}", kept, sort)
+    return Opaque(
+        f"{getattr(node, 'lineno', 0)}:{getattr(node, 'col_offset', 0)}:{getattr(node, 'end_col_offset', 0)}:{what}", kept, sort
+    )
 
 
 def sort_of(found: Value) -> str:

@@ -16,7 +16,6 @@ from dpaudit.verifier.ordinary.values import (
     Base,
     Counts,
     Fixed,
-    Module,
     Noises,
     Opaque,
     Output,
@@ -247,6 +246,8 @@ def of_two(state: State, node: ast.AST, parts: list[Scalar], *, least: bool) -> 
 
 def quantified(state: State, node: ast.AST, found: Value, *, every: bool) -> Scalar:
     """`any` or `all`: whether one element, or each, is true; the loop ends where that is decided."""
+    if getattr(found, "shape", "") == "draws":
+        raise refuse(node, "draws that end where the answer is known", "draw before", "DPA706")
     if isinstance(found, Fixed):
         parts = [numbers.as_truth(state, node, numbers.as_scalar(state, node, item)) for item in found.items]
         return numbers.connected(node, "and" if every else "or", parts) if parts else numbers.constant(state, every)
@@ -276,7 +277,13 @@ def _is_gone_through(state: State, found: Scalar) -> bool:
 
 def truth(state: State, node: ast.AST, found: Value) -> Scalar:
     """A value as a condition; a list is true if it has elements."""
-    if isinstance(found, Scalar) and found.kind == "real" and found.origin and found.origin.isidentifier() and _is_gone_through(state, found):
+    if (
+        isinstance(found, Scalar)
+        and found.kind == "real"
+        and found.origin
+        and found.origin.isidentifier()
+        and _is_gone_through(state, found)
+    ):
         state.assume(found.origin, "list", "a loop over it")
     if isinstance(found, Sequence) and found.shape == "any":
         raise refuse(node, "a list or an array as a condition", "write `len(...) == 0`", "DPA703")
@@ -424,7 +431,7 @@ def settle(state: State, node: ast.AST, found: Value) -> Value:
         raise teach(node, "two generators", "a name for an iterator", "items")
     if isinstance(found, Fixed) and found.shape == "view":
         raise refuse(node, "a name for a view of a dictionary", "write list(...) around it", "DPA705")
-    if isinstance(found, Fixed) and found.shape == "iterator":
+    if isinstance(found, Fixed) and found.shape in ("iterator", "draws"):
         raise teach(node, "two generators", "a name for an iterator", "items")
     if isinstance(found, Uniform):
         raise teach(node, "noise by hand", "a uniform number under a name")

@@ -41,7 +41,6 @@ class Learned:
     outputs: tuple[str, ...] = ()  # outputs of the core program that it returns
     notes: list[str] = field(default_factory=list)  # what is assumed besides
 
-
     def forget(self) -> None:
         """Forget sorts of names that are no names of the source: another reading may use these names otherwise."""
         self.kinds = {name: kind for name, kind in self.kinds.items() if "__" not in name}
@@ -75,7 +74,9 @@ class State:
     varying: set[str] = field(default_factory=set)  # those of them that may change
     outputs: list[str] = field(default_factory=list)
     homes: dict[str, Scope] = field(default_factory=dict)  # the function that made each output list
-    wraps: dict[str, tuple[str, str]] = field(default_factory=dict)  # for each output list what makes elements of its numbers, and their sort
+    wraps: dict[str, tuple[str, str]] = field(
+        default_factory=dict
+    )  # for each output list what makes elements of its numbers, and their sort
     closed: set[str] = field(default_factory=set)  # output lists that something was computed of
     going: list[Value] = field(default_factory=list)  # collections that an unrolled loop goes through
     errors: dict[str, str] = field(default_factory=dict)  # the message of each exception that is raised
@@ -242,7 +243,16 @@ class State:
 
     def tried(self, write: Callable[[], object]) -> tuple[list[str], int, set[str]]:
         """Write into nothing: the texts, the number of draws, and the core names that are read but not assigned there."""
-        saved = self.lines, self.draws, self.depth, dict(self.captured), self.dead, dict(self.wraps), set(self.closed), set(self.assigned)
+        saved = (
+            self.lines,
+            self.draws,
+            self.depth,
+            dict(self.captured),
+            self.dead,
+            dict(self.wraps),
+            set(self.closed),
+            set(self.assigned),
+        )
         self.lines, self.dead = [], False
         self.trying += 1
         try:

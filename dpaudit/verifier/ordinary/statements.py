@@ -18,7 +18,6 @@ from dpaudit.verifier.ordinary.values import (
     Module,
     Noises,
     Nothing,
-    Opaque,
     Output,
     Record,
     Scalar,
