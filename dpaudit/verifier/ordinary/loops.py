@@ -213,6 +213,10 @@ def _read_outside(state: State, node: ast.For) -> bool:
     stored = _stored([node])
     inside = {id(part) for part in ast.walk(node)}
     outside = [part for one in state.scope.body for part in ast.walk(one)]
+    for part in outside:
+        # A comprehension has its targets for itself.
+        if isinstance(part, (ast.ListComp, ast.GeneratorExp, ast.DictComp)) and stored <= _stored([ast.Expr(part)]):
+            inside |= {id(one) for one in ast.walk(part)}
     if not any(id(part) in inside for part in outside):
         return True
     return any(
