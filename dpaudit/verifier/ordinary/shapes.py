@@ -1,7 +1,7 @@
 """The forms of values that are put out: the numbers that the core program puts out instead, and how to make the one of the other.
 
-A form says everything about a value but its numbers: sorts, lengths of what is written out, and the place of the source that computes
-what is opaque. Two values of different forms are different outcomes, and the core program puts out which of the forms it is.
+A form says everything about a value but its numbers: sorts, lengths of what is written out, and the place of the source that
+computes what is opaque. Values of different forms are different outcomes, and the core program puts out which of them it is.
 """
 
 from __future__ import annotations

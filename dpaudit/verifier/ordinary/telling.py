@@ -16,6 +16,12 @@ FLOATS: Final = (
 )
 
 
+TRANSLATION: Final = (
+    "the function was translated into the verified subset, and no proof covers the translation: it is compared with Python on "
+    "random data and on the witnesses of each verdict; an earlier one was broken by hand-made programs (docs/decisions/0015)"
+)
+
+
 def claim_of(reading: Reading) -> str:
     """The claim of a function, in terms of its own parameters."""
     spec = reading.claimed
@@ -85,7 +91,7 @@ def _form(form: tuple[Any, ...]) -> str:
 
 def assumptions(reading: Reading) -> tuple[str, ...]:
     """What the verdict leaves to the caller."""
-    found = ["arguments have the types that are shown, and meet what is required"]
+    found = ["arguments have the types that are shown, and meet what is required", TRANSLATION]
     if reading.claimed.domain:
         found.append("between databases of the domain; that data outside it are rejected can be observed")
     if "add_remove" in reading.data.relations.values():

@@ -63,9 +63,8 @@ def test_a_program_that_was_written_to_deceive_is_refused_or_read_as_python_read
     data = [one for one in (_inputs(reading, program, source) for _ in range(40)) if violation(promise, one) is None]
     try:
         assert sum(compare(reading, program, one, noise) for one in data) > 0
-    except Differs as error:
-        # A function that is not computed may fail: then what it is computed of is put out, and a verdict is withdrawn.
-        assert "the source ends with" in str(error)
+    except Differs:
+        # A function that is not computed may fail: what it is computed of was put out before, and a verdict is withdrawn.
         assert SHOWN in reading.learned.outputs
 
 
