@@ -53,7 +53,8 @@ def _round(state: State, node: ast.For, one: Value, block: Block, target: Target
 def _bind(state: State, node: ast.expr, found: Value, target: Target, stored: set[str]) -> None:
     """The names of a loop's target: a name that the body assigns to is a variable, others stand for the element itself."""
     if isinstance(node, ast.Name):
-        if node.id in stored:
+        # A name that is assigned to elsewhere keeps the last element after the loop, and in the next round of a loop around it.
+        if node.id in stored or state.scope.stores.get(node.id, 0) > 1:
             target(state, node, found)
         else:
             state.scope.names[node.id] = found
@@ -128,11 +129,11 @@ def _by_element(state: State, node: ast.For) -> ast.For:
             found = state.scope.find(name)
             if not isinstance(found, Sequence) or not found.base.private or {index, name} & _stored(node.body):
                 return node
-            return _over_records(node, node.body, index, name)
+            return _over_records(node, node.body, index, name, keep=state.scope.stores.get(index, 0) > 1)
     return node
 
 
-def _over_records(node: ast.stmt, body: list[ast.stmt], index: str, name: str) -> ast.For:
+def _over_records(node: ast.stmt, body: list[ast.stmt], index: str, name: str, *, keep: bool) -> ast.For:
     """A loop with an index over records as one over the records themselves."""
     element = f"{name}[{index}]"  # a name that no source has
 
@@ -146,7 +147,7 @@ def _over_records(node: ast.stmt, body: list[ast.stmt], index: str, name: str) -
     import copy
 
     changed = [Elements().visit(copy.deepcopy(one)) for one in body]
-    uses = any(isinstance(part, ast.Name) and part.id == index for one in changed for part in ast.walk(one))
+    uses = keep or any(isinstance(part, ast.Name) and part.id == index for one in changed for part in ast.walk(one))
     target: ast.expr = ast.Name(element, ast.Store())
     source: ast.expr = ast.Name(name, ast.Load())
     if uses:
@@ -294,7 +295,11 @@ def _counted(state: State, node: ast.While, block: Block, target: Target) -> boo
             if isinstance(owner, Sequence) and owner.base.private:
                 if type(first.now) is not int or first.now != 0:
                     raise teach(node, "while data", f"`while {ast.unparse(node.test)}`", name)
-                made = _over_records(node, body, index, name)
+                inside = {id(part) for part in ast.walk(node)}
+                parts = [part for one in state.scope.body for part in ast.walk(one) if id(part) not in inside]
+                if any(isinstance(part, ast.Name) and part.id == index and isinstance(part.ctx, ast.Load) for part in parts):
+                    raise teach(node, "while data", f"`{index}`, which is read outside its loop", name)
+                made = _over_records(node, body, index, name, keep=False)
                 read_for(state, made, block, target)
                 state.scope.names.pop(index, None)
                 return True
