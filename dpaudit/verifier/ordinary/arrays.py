@@ -45,7 +45,7 @@ def _array(state: State, node: ast.AST, args: list[Value], named: Named) -> Valu
     if isinstance(found, Sequence):
         return replace(found, shape="array")
     if isinstance(found, Output):
-        return Output(found.name, "array")
+        return builtins.opaque(state, node, args[:1], {})
     raise refuse(node, f"`{ast.unparse(node)}`", "make arrays of lists", "DPA706")
 
 
@@ -293,8 +293,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "argmax": _argument(False), "argmin": _argument(True), "array": _array, "asarray": _array, "clip": _clip,
     "count_nonzero": _count_nonzero, "histogram": _histogram, "linspace": _linspace, "max": _extreme("max"),
     "maximum": _pair(False), "mean": _mean, "min": _extreme("min"), "minimum": _pair(True), "ones": _same(1),
-    "round": builtins.opaque,
-    "rint": builtins.opaque, "sqrt": builtins.opaque, "exp": builtins.opaque, "log": builtins.opaque, "floor": builtins.opaque,
+    "round": builtins.opaque, "rint": builtins.opaque, "exp": builtins.opaque, "floor": builtins.opaque, "ceil": builtins.opaque,
     "sum": _sum, "where": _where, "zeros": _same(0), "float64": builtins.BUILTINS["float"], "any": builtins.BUILTINS["any"],
     "all": builtins.BUILTINS["all"],
 }  # fmt: skip

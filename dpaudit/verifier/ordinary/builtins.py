@@ -8,10 +8,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
-from dpaudit.verifier.ordinary import numbers, sequences
+from dpaudit.verifier.ordinary import numbers, sequences, shapes
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
+    UNKNOWN,
     Base,
     Counts,
     Fixed,
@@ -44,13 +45,10 @@ def _sum(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
     """`sum`."""
     start = named.get("start", args[1] if len(args) == 2 else None)
     _only(node, args, {}, 1, 2)
-    if isinstance(args[0], (Output, Opaque)):
-        numbers.release(state, node, args[0])
-        return Opaque()
-    if isinstance(args[0], Fixed) and any(isinstance(one, Opaque) for one in args[0].items):
-        for one in args[0].items:
-            numbers.release(state, node, one)
-        return Opaque()
+    if isinstance(args[0], (Output, Opaque)) or (
+        isinstance(args[0], Fixed) and any(isinstance(one, Opaque) for one in args[0].items)
+    ):
+        return opaque(state, node, args, named)
     first = None if start is None else numbers.number(state, node, numbers.as_scalar(state, node, start))
     return sequences.total(
         state, node, "sum", args[0], lambda one: numbers.number(state, node, numbers.as_scalar(state, node, one)), first
@@ -63,15 +61,19 @@ def _extreme(least: bool) -> Callable[..., Value]:  # noqa: FBT001 - the table s
     def read(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
         named = dict(named)
         default = named.pop("default", None)
-        if named:
+        chosen_by = named.pop("key", None)
+        if named or (chosen_by is not None and (default is not None or len(args) != 1)):
             raise refuse(node, "this form of min or max", "pass numbers or one list", "DPA706")
+        if chosen_by is not None:
+            return _chosen(state, node, args[0], chosen_by, least=least)
         if any(isinstance(one, (Opaque, Output)) for one in args):
-            for one in args:
-                numbers.release(state, node, one)
-            return Opaque()
+            return opaque(state, node, args, {} if default is None else {"default": default}, total=len(args) > 1)
 
         def key(one: Value) -> Scalar:
-            return numbers.number(state, node, numbers.as_scalar(state, node, one))
+            found = numbers.as_scalar(state, node, one)
+            if found.kind == "bool":
+                raise refuse(node, "the extreme of truth values", "use any, all, `and` or `or`", "DPA703")
+            return numbers.number(state, node, found)
 
         if len(args) == 1:
             given = None if default is None else key(default)
@@ -88,6 +90,42 @@ def _extreme(least: bool) -> Callable[..., Value]:  # noqa: FBT001 - the table s
     return read
 
 
+def _chosen(state: State, node: ast.AST, found: Value, by: Value, *, least: bool) -> Value:
+    """The first of several things whose key is least or greatest."""
+    items = _through(state, node, found)
+    if not isinstance(items, Fixed) or not items.items:
+        raise refuse(node, "the extreme by a key of a list of any length", "write the candidates out", "DPA706")
+
+    def key(one: Value) -> Scalar:
+        return numbers.number(state, node, numbers.as_scalar(state, node, state.call(state, node, by, [one], {})))
+
+    keys = [numbers.as_scalar(state, node, state.held(node, key(one))) for one in items.items]
+    best = state.store(node, state.varying_name("best"), Scalar("0", "int"))
+    top = state.store(node, state.varying_name("top"), replace(keys[0], known=UNKNOWN, loose=()))
+    for number, one in enumerate(keys[1:], 1):
+        with sequences.branch(state, f"if {one.code} {'<' if least else '>'} {top.code}:"):
+            state.store(node, best.code, Scalar(str(number), "int"))
+            state.store(node, top.code, replace(one, loose=()))
+    place = numbers.as_scalar(state, node, state.held(node, replace(best, known=UNKNOWN)))
+    return _at(state, node, list(items.items), place)
+
+
+def _at(state: State, node: ast.AST, items: list[Value], place: Scalar) -> Value:
+    """The thing at a place among several of one form."""
+    first = items[0]
+    if isinstance(first, Fixed) and all(isinstance(one, Fixed) and len(one.items) == len(first.items) for one in items):
+        columns = zip(*(one.items for one in items if isinstance(one, Fixed)), strict=True)
+        return Fixed(tuple(_at(state, node, list(column), place) for column in columns), first.shape)
+    parts = [numbers.as_scalar(state, node, one) for one in items]
+    result = parts[-1]
+    for number, one in reversed(list(enumerate(parts[:-1]))):
+        test = f"({place.code} == {number})"
+        loose = numbers.either(one, result, test)
+        part, result = numbers.same_kind(state, node, one, result)
+        result = Scalar(f"({part.code} if {test} else {result.code})", part.kind, loose=loose)
+    return result
+
+
 def _quantified(every: bool) -> Callable[..., Value]:  # noqa: FBT001 - the table says which
     """`any` and `all`."""
 
@@ -102,23 +140,35 @@ def absolute(state: State, node: ast.AST, args: list[Value], named: Named) -> Va
     """`abs`."""
     _only(node, args, named, 1, 1)
     if isinstance(args[0], Opaque):
-        return args[0]
+        return opaque(state, node, args, named)
 
     def make(one: Scalar) -> Scalar:
         one = numbers.number(state, node, one)
         if one.is_known:
             return numbers.constant(state, abs(one.known))
-        return Scalar(f"abs({one.code})", one.kind, released=one.released)
+        return Scalar(f"abs({one.code})", one.kind, noisy=one.noisy, loose=("?",) if one.loose else ())
 
     return sequences.elementwise(state, node, args, make)
 
 
-def opaque(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """A function of released values that is not computed."""
-    for one in (*args, *named.values()):
-        numbers.release(state, node, one)
-    state.learned.rounded = True
-    return Opaque()
+def opaque(state: State, node: ast.AST, args: list[Value], named: Named, *, total: bool = True) -> Value:
+    """A function of values that is not computed; where it may fail, these are shown before."""
+    called = getattr(node, "func", node)
+    name = getattr(called, "attr", getattr(called, "id", ""))
+    what, parts = f"{name} {' '.join(named)}", (*args, *named.values())
+    if name in ("str", "repr"):
+        return numbers.opaque(state, node, what, *parts, sort="text", lossy=False)
+    if name in ("sum", "sorted", "mean", "fmean") and all(_is_numbers(state, one) for one in args):
+        return numbers.opaque(state, node, what, *parts, sort="number" if name != "sorted" else "other")
+    return shapes.computed(state, node, what, *parts, total=total)
+
+
+def _is_numbers(state: State, found: Value) -> bool:
+    """True for a list that holds numbers, sorted or added without an error."""
+    if isinstance(found, Output):
+        wrap, kind = state.wraps.get(found.name, ("", "int"))
+        return not wrap and kind != "str"
+    return isinstance(found, Fixed) and all(numbers.sort_of(one) == "number" for one in found.items)
 
 
 def _round(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
@@ -147,12 +197,12 @@ def _float(state: State, node: ast.AST, args: list[Value], named: Named) -> Valu
     _only(node, args, named, 1, 1)
     found = args[0]
     if isinstance(found, Opaque):
-        return found
+        return opaque(state, node, args, named)
     one = numbers.number(state, node, numbers.as_scalar(state, node, found))
     state.real("float(...)")
     if one.is_known:
         return numbers.constant(state, Fraction(one.known))
-    return state.as_real(one)
+    return replace(state.as_real(one), loose=())
 
 
 def _str(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
@@ -167,8 +217,8 @@ def _bool(state: State, node: ast.AST, args: list[Value], named: Named) -> Value
     """`bool`."""
     _only(node, args, named, 1, 1)
     if isinstance(args[0], Opaque):
-        return args[0]
-    return numbers.as_truth(state, node, numbers.as_scalar(state, node, args[0]))
+        return opaque(state, node, args, named)
+    return sequences.truth(state, node, args[0])
 
 
 def _range(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
@@ -197,16 +247,17 @@ def _listed(shape: str) -> Callable[..., Value]:
     def read(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
         _only(node, args, named, 0, 1)
         if not args:
-            return Fixed((), shape, (getattr(node, "lineno", 0), getattr(node, "col_offset", 0)), (state.depth, state.loops))
+            place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
+            return Fixed((), shape, place, (state.depth, state.loops), state.frames[-1])
         found = args[0]
         if isinstance(found, Sequence):
             return replace(found, shape="list")
         if isinstance(found, Output):
-            return Output(found.name, "copy")
+            return opaque(state, node, args, named)
         if isinstance(found, Table):
             found = Fixed(tuple(numbers.constant(state, key) for key in found.cells))
         if isinstance(found, Fixed):
-            return Fixed(found.items, shape)
+            return state.held(node, Fixed(found.items, shape))
         if isinstance(found, Scalar):
             state.assume(found.origin, "list", "list of it")
         if isinstance(found, Counts):
@@ -218,7 +269,7 @@ def _listed(shape: str) -> Callable[..., Value]:
 
 def _dict(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
     """`dict`."""
-    table = Table({}, (state.depth, state.loops))
+    table = Table({}, (state.depth, state.loops), state.frames[-1])
     if len(args) == 1 and isinstance(args[0], Table):
         table.cells |= {key: sequences.cell(state, node, one) for key, one in args[0].cells.items()}
     elif len(args) == 1 and isinstance(args[0], Counts):
@@ -232,7 +283,7 @@ def _dict(state: State, node: ast.AST, args: list[Value], named: Named) -> Value
 def _enumerate(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
     """`enumerate`: the place among the elements that there are."""
     start = named.get("start", args[1] if len(args) == 2 else numbers.constant(state, 0))
-    first = numbers.whole(state, node, numbers.as_scalar(state, node, start), "as a start")
+    first = numbers.whole(state, node, numbers.as_scalar(state, node, state.held(node, start)), "as a start")
     found = _through(state, node, args[0])
     if isinstance(found, Fixed):
         if not first.is_known:
@@ -245,6 +296,7 @@ def _enumerate(state: State, node: ast.AST, args: list[Value], named: Named) -> 
 
     def each(use: Callable[[Value], None]) -> None:
         place = state.fresh("place")
+        state.varying.add(place)
         state.store(node, place, Scalar(f"{first.code} - 1" if first.code != "0" else "-1", "int"))
 
         def step(one: Value) -> None:
@@ -253,7 +305,7 @@ def _enumerate(state: State, node: ast.AST, args: list[Value], named: Named) -> 
 
         sequences.go(state, node, found, step)
 
-    return Sequence(Base(each, None, private=base.private), shape="iterator")
+    return Sequence(Base(each, None, private=base.private, nested=base.nested), shape="iterator")
 
 
 def _through(state: State, node: ast.AST, found: Value) -> Fixed | Sequence:
@@ -322,11 +374,16 @@ def _map(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
     function, found = args[0], _through(state, node, args[1])
     if not isinstance(function, Function):
         raise refuse(node, "map of something other than a function of this file", "write a comprehension", "DPA706")
+
+    def made(one: Value) -> Value:
+        with state.lazily():
+            answer: Value = state.call(state, node, function, [one], {})
+            return answer
+
     if isinstance(found, Fixed):
-        made = [state.call(state, node, function, [one], {}) for one in found.items]
-        return Fixed(tuple(state.temporary(node, "item", one) if isinstance(one, Scalar) else one for one in made), "iterator")
+        return Fixed(tuple(state.held(node, made(one)) for one in found.items), "iterator")
     inner = found.element
-    result = replace(found, element=lambda one: state.call(state, node, function, [inner(one)], {}), shape="iterator")
+    result = replace(found, element=lambda one: made(inner(one)), shape="iterator")
     return sequences.deferred(state, node, result)
 
 
@@ -339,7 +396,9 @@ def _filter(state: State, node: ast.AST, args: list[Value], named: Named) -> Val
     before, made = found.keep, found.element
 
     def keep(one: Value) -> Scalar:
-        test = numbers.as_truth(state, node, numbers.as_scalar(state, node, state.call(state, node, function, [made(one)], {})))
+        with state.lazily():
+            answer = state.call(state, node, function, [made(one)], {})
+        test = numbers.as_truth(state, node, numbers.as_scalar(state, node, answer))
         return test if before is None else Scalar(f"({before(one).code} and {test.code})", "bool")
 
     return sequences.deferred(state, node, replace(found, keep=keep, shape="iterator"))
@@ -348,8 +407,8 @@ def _filter(state: State, node: ast.AST, args: list[Value], named: Named) -> Val
 def _sorted(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
     """`sorted` of released values."""
     found = args[0] if args else Nothing()
-    if isinstance(found, (Output, Opaque)) or (isinstance(found, Fixed) and not named):
-        return opaque(state, node, [found], {})
+    if isinstance(found, (Output, Opaque)) or (isinstance(found, Fixed) and set(named) <= {"reverse"}):
+        return opaque(state, node, args, named)
     if isinstance(found, Sequence):
         raise teach(
             node, "sorted", "sorted data", ast.unparse(node.args[0]) if isinstance(node, ast.Call) and node.args else "data"
@@ -362,8 +421,7 @@ def _print(state: State, node: ast.AST, args: list[Value], named: Named) -> Valu
     for name, one in named.items():
         if name not in ("sep", "end", "flush") or not isinstance(one, Scalar) or not one.is_known:
             raise refuse(node, f"print with {name}", "print to the terminal", "DPA706")
-    for one in args:
-        numbers.release(state, node, one)
+    shapes.show(state, node, *args, *named.values())
     return Nothing()
 
 
@@ -382,22 +440,23 @@ def _fraction(state: State, node: ast.AST, args: list[Value], named: Named) -> V
     if len(parts) == 1:
         return state.as_real(parts[0])
     code = " / ".join(state.as_real(part).code for part in parts)
-    return Scalar(f"({code})", "real", released=all(part.released for part in parts))
+    return Scalar(f"({code})", "real")
 
 
 def _counter(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
     """`Counter`: how often each key occurs."""
     _only(node, args, named, 0, 1)
-    counts = Counts([], total=True, block=(state.depth, state.loops))
+    counts = Counts(None, total=True, block=(state.depth, state.loops), home=state.frames[-1])
     if args:
         found = _through(state, node, args[0])
-
-        def part(use: Callable[[Value, Scalar], None]) -> None:
-            sequences.go(state, node, found, lambda one: use(one, numbers.constant(state, 1)))
-
-        if isinstance(found, Sequence):
-            sequences.deferred(state, node, replace(found, shape="list"))
-        counts.parts.append(part)
+        one = numbers.constant(state, 1)
+        if isinstance(found, Fixed):
+            counts.pairs = Fixed(tuple(Fixed((item, one)) for item in found.items))
+        else:
+            made = found.element
+            counts.pairs = sequences.deferred(
+                state, node, replace(found, element=lambda value: Fixed((made(value), one)), shape="list")
+            )
         counts.fresh = False
     return counts
 
@@ -412,7 +471,7 @@ def _defaultdict(state: State, node: ast.AST, args: list[Value], named: Named) -
     )
     if not wanted or named:
         raise refuse(node, "this default dictionary", "write `defaultdict(int)`", "DPA706")
-    return Counts([], total=True, block=(state.depth, state.loops))
+    return Counts(None, total=True, block=(state.depth, state.loops), home=state.frames[-1])
 
 
 def _mean(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
@@ -434,13 +493,15 @@ def _math(name: str) -> Callable[..., Value]:
     """A function of math on public parameters or released values."""
 
     def read(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
+        state.real("functions of math")
         if name == "fabs":
             return absolute(state, node, args, named)
-        state.real("functions of math")
-        return opaque(state, node, args, named)
+        return opaque(state, node, args, named, total=name not in _PARTIAL)
 
     return read
 
+
+_PARTIAL: Final = ("log", "log1p", "log2", "log10", "sqrt")
 
 BUILTINS: Final[dict[str, Callable[..., Any]]] = {
     "Fraction": _fraction, "abs": absolute, "all": _quantified(True), "any": _quantified(False), "bool": _bool, "dict": _dict,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from dpaudit.verifier.ordinary import builtins, draws, lookups, numbers, sequences, statements
@@ -22,10 +22,10 @@ from dpaudit.verifier.ordinary.values import (
     Module,
     Nothing,
     Opaque,
-    Output,
     Record,
     Scalar,
     Scope,
+    Sequence,
     Table,
     Value,
 )
@@ -114,21 +114,23 @@ def _method(state: State, node: ast.AST, owner: Value, name: str, args: list[Val
         case Counts():
             raise teach(node, "private keys", f"`.{name}()` of keys that are found in the data")
         case Table(cells=cells) if not args and name in ("items", "keys", "values"):
-            keys = [numbers.constant(state, key) for key in cells]
-            items = [Fixed(pair, "tuple") for pair in zip(keys, cells.values(), strict=True)]
-            chosen: Mapping[str, Sequence[Value]] = {"items": items, "keys": keys, "values": list(cells.values())}
+            keys: list[Value] = [numbers.constant(state, key) for key in cells]
+            items: list[Value] = [Fixed(pair, "tuple") for pair in zip(keys, cells.values(), strict=True)]
+            chosen: Mapping[str, list[Value]] = {"items": items, "keys": keys, "values": list(cells.values())}
             return Fixed(tuple(chosen[name]), "view")
         case Table(cells=cells) if name == "get" and args and isinstance(args[0], Scalar) and args[0].is_known:
             return cells.get(args[0].known, args[1] if len(args) == 2 else Nothing())
         case Scalar(kind="str") | Opaque():
-            for one in (owner, *args):
-                numbers.release(state, node, one)
-            state.learned.rounded = True
-            return Opaque()
-        case Output() if name in ("index", "count", "copy", "tolist"):
-            if name == "tolist" and owner.shape == "array":
-                return Output(owner.name, "copy")
-            return Opaque()
+            return builtins.opaque(state, node, [owner, *args], named, total=False)
+        case Table() if name == "get" and args and isinstance(node, ast.Call):
+            return lookups.item(state, node, owner, numbers.as_scalar(state, node, args[0]))
+        case Fixed() | Sequence() if name == "count" and len(args) == 1 and not named and owner.shape == "list":
+            wanted = numbers.as_scalar(state, node, state.held(node, args[0]))
+
+            def alike(one: Value) -> Scalar:
+                return numbers.number(state, node, numbers.link(state, node, ast.Eq(), numbers.as_scalar(state, node, one), wanted))
+
+            return sequences.total(state, node, "count", owner, alike)
     if name not in ("argmax", "argmin"):
         owner = _settled(state, node, owner)
     made = METHODS.get(name)
@@ -209,12 +211,12 @@ def inlined(state: State, node: ast.AST, function: Function, args: list[Value], 
         if one.arg not in values:
             if one.arg not in defaults:
                 raise refuse(node, f"a call without {one.arg}", "pass it", "DPA706")
-            if not isinstance(defaults[one.arg], (ast.Constant, ast.UnaryOp)):
+            if not is_literal(defaults[one.arg]):
                 raise teach(node, "default", f"the default of {one.arg}", one.arg)
             values[one.arg] = state.value(defaults[one.arg])
     name = tree.name if isinstance(tree, ast.FunctionDef) else "lambda"
     scope = scope_for(tree, function.scope, f"{state.fresh(name)}_")
-    saved = state.scope, state.hook, state.unrolled, state.line, list(state.frames)
+    saved = state.scope, state.unrolled, state.line, list(state.frames)
     for one in parameters:
         found = sequences.settle(state, node, values[one.arg])
         if isinstance(found, Scalar) and scope.stores[one.arg] > 1:
@@ -222,10 +224,8 @@ def inlined(state: State, node: ast.AST, function: Function, args: list[Value], 
             statements.assign(state, node, one.arg, found)
             state.scope = saved[0]
         else:
-            if isinstance(found, Scalar) and "cell_" in found.code:
-                found = state.temporary(node, "held", found)
-            scope.names[one.arg] = found
-    state.scope, state.hook, state.call_depth = scope, None, state.call_depth + 1
+            scope.names[one.arg] = state.held(node, found)
+    state.scope, state.call_depth = scope, state.call_depth + 1
     state.frames.append(scope)
     state.unrolled = True  # a jump in the function belongs to a loop of its own
     try:
@@ -233,8 +233,7 @@ def inlined(state: State, node: ast.AST, function: Function, args: list[Value], 
             return state.value(tree.body)
         return _body(state, node, tree, list(tree.body))
     finally:
-        state.frames = saved[4]
-        state.scope, state.hook, state.unrolled, state.line = saved[:4]
+        state.scope, state.unrolled, state.line, state.frames = saved
         state.call_depth -= 1
 
 
@@ -264,7 +263,7 @@ def _either(
     state: State, node: ast.AST, tree: ast.FunctionDef, test: Scalar, then: list[ast.stmt], otherwise: list[ast.stmt]
 ) -> Value:
     """What a function returns that goes on in one of two ways."""
-    name = state.fresh("result")
+    name = state.varying_name("result")
     found: list[Value] = []
 
     def way(body: list[ast.stmt]) -> Callable[[], None]:
@@ -280,13 +279,17 @@ def _either(
 
     statements.divided(state, node, test, way(then), way(otherwise))
     if all(isinstance(one, Scalar) for one in found) and found:
-        kinds = {one.kind for one in found if isinstance(one, Scalar)}
-        return Scalar(name, state.learned.kinds[name] if len(kinds) > 1 else kinds.pop())
+        return state.variable(name)
     if all(isinstance(one, Nothing) for one in found):
         return Nothing()
-    if len(found) == 1:
+    if len(found) == 1 and not isinstance(found[0], Opaque):
         return found[0]
     raise refuse(node, f"a call of {tree.name}, which returns different things", "return one kind of value on every path", "DPA705")
+
+
+def is_literal(node: ast.expr) -> bool:
+    """True for a number, a text, a truth value or None that is written out."""
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant))
 
 
 def _own(node: ast.AST) -> list[ast.AST]:
@@ -315,5 +318,5 @@ def _made(state: State, node: ast.AST, kind: Class, args: list[Value], named: di
     held: dict[str, Value] = {}
     for name in names:
         one = sequences.settle(state, node, values[name])
-        held[name] = state.temporary(node, name, one) if isinstance(one, Scalar) and not one.is_known else one
+        held[name] = state.held(node, one)
     return Record(held, kind)

@@ -28,7 +28,8 @@ def comprehension(state: State, node: ast.ListComp | ast.GeneratorExp, *, once: 
     def under(new: Scope, read: Callable[[], Value]) -> Value:
         outer, state.scope = state.scope, new
         try:
-            return read()
+            with state.lazily():
+                return read()
         finally:
             state.scope = outer
 
@@ -41,7 +42,7 @@ def comprehension(state: State, node: ast.ListComp | ast.GeneratorExp, *, once: 
     if isinstance(source, Table):
         source = Fixed(tuple(numbers.constant(state, key) for key in source.cells))
     if isinstance(source, Fixed):
-        chosen = []
+        chosen, drawn = [], state.draws
         for one in source.items:
             test = tests(one) if first.ifs else numbers.constant(state, known=True)
             if not test.is_known:
@@ -52,8 +53,8 @@ def comprehension(state: State, node: ast.ListComp | ast.GeneratorExp, *, once: 
                     raise refuse(
                         node, "functions made in a comprehension", "they all see its last round; define each one", "DPA706"
                     )
-                chosen.append(state.temporary(node, "item", found) if isinstance(found, Scalar) and not found.is_known else found)
-        return Fixed(tuple(chosen), "list")
+                chosen.append(state.held(node, found))
+        return Fixed(tuple(chosen), "list" if not once else "iterator" if state.draws == drawn else "draws")
     if not isinstance(source, Sequence):
         sequences.go(state, first.iter, source, lambda _: None)
         raise refuse(first.iter, f"a loop over `{ast.unparse(first.iter)}`", "loop over a list parameter or range", "DPA706")
@@ -84,7 +85,9 @@ def _nested(state: State, node: ast.ListComp | ast.GeneratorExp, shape: str) -> 
             outer, state.scope = state.scope, around
             try:
                 if place == len(node.generators):
-                    use(state.value(node.elt))
+                    with state.lazily():
+                        found = state.value(node.elt)
+                    use(found)
                     return
                 part = node.generators[place]
 
@@ -92,7 +95,8 @@ def _nested(state: State, node: ast.ListComp | ast.GeneratorExp, shape: str) -> 
                     new = Scope({}, around, around.prefix, {})
                     sequences.bind_target(state, part.target, new, found)
                     state.scope = new
-                    tests = [numbers.truth(state, one) for one in part.ifs]
+                    with state.lazily():
+                        tests = [numbers.truth(state, one) for one in part.ifs]
                     test = numbers.connected(node, "and", tests) if tests else numbers.constant(state, known=True)
                     if not test.is_known:
                         with sequences.branch(state, f"if {test.code}:"):
@@ -107,7 +111,7 @@ def _nested(state: State, node: ast.ListComp | ast.GeneratorExp, shape: str) -> 
 
         level(0, scope)
 
-    return sequences.deferred(state, node, Sequence(Base(each, None, private=True), shape=shape))
+    return sequences.deferred(state, node, Sequence(Base(each, None, private=True, nested=True), shape=shape))
 
 
 def dict_comprehension(state: State, node: ast.DictComp) -> Value:
@@ -120,7 +124,7 @@ def dict_comprehension(state: State, node: ast.DictComp) -> Value:
         raise teach(node, "private keys", "a dictionary over keys that are found in the data")
     if len(node.generators) != 1 or not isinstance(source, Fixed):
         raise refuse(node, "a dictionary over keys that are not written out", "write the keys out as a list", "DPA706")
-    table = Table({}, (state.depth, state.loops))
+    table = Table({}, (state.depth, state.loops), state.frames[-1])
     outer = state.scope
     for one in source.items:
         state.scope = Scope({}, outer, outer.prefix, {})

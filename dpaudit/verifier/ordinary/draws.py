@@ -12,7 +12,7 @@ from dpaudit.spec import LAWS as LAW_NAMES
 from dpaudit.verifier.ordinary import numbers
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State
-from dpaudit.verifier.ordinary.values import Fixed, Generator, Mechanism, Module, Noises, Nothing, Opaque, Scalar, Uniform, Value
+from dpaudit.verifier.ordinary.values import Fixed, Generator, Mechanism, Module, Noises, Nothing, Scalar, Uniform, Value
 
 FLOATS: Final = "noise of {}, whose floats follow no law exactly"
 
@@ -204,10 +204,10 @@ def coin(state: State, node: ast.AST, probability: Scalar, *, less: bool) -> Sca
 def _mechanism(name: str) -> Callable[..., Value]:
     """The reader of a mechanism of the library."""
 
-    def read(_: State, node: ast.AST, args: list[Value], named: Mapping[str, Value]) -> Value:
+    def read(state: State, node: ast.AST, args: list[Value], named: Mapping[str, Value]) -> Value:
         if args:
             raise refuse(node, f"{name} with arguments by position", "pass them by name", "DPA706")
-        return Mechanism(name, dict(named))
+        return Mechanism(name, {key: state.held(node, one) for key, one in named.items()})
 
     return read
 
@@ -254,9 +254,7 @@ def released(state: State, node: ast.AST, owner: Mechanism, name: str, args: lis
     noisy = numbers.arithmetic(state, node, ast.Add(), value, draw(state, node, law, size))
     if law == "gaussian":
         # What is released is rounded: a function of the value and continuous noise.
-        numbers.release(state, node, noisy)
-        state.learned.rounded = True
-        return Opaque()
+        return numbers.opaque(state, node, "release", noisy, sort="number")
     return noisy
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from dpaudit.exact import rational
-from dpaudit.verifier.ordinary import draws, lookups, numbers, sequences
+from dpaudit.verifier.ordinary import draws, lookups, numbers, sequences, shapes
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State, is_bound
 from dpaudit.verifier.ordinary.values import (
@@ -58,11 +58,15 @@ def _unary(state: State, node: ast.UnaryOp) -> Value:
     """Minus, plus and not."""
     found = state.value(node.operand)
     if isinstance(found, Opaque):
-        return found
+        if isinstance(node.op, ast.Not):
+            return numbers.opaque(state, node, "not", found, sort="number")
+        return shapes.computed(state, node, "unary", found)
     if isinstance(node.op, ast.Not):
-        test = numbers.as_truth(state, node.operand, numbers.as_scalar(state, node.operand, found))
-        return Scalar(f"(not {test.code})", "bool", not test.known if test.is_known else UNKNOWN, released=test.released)
+        test = sequences.truth(state, node.operand, found)
+        return Scalar(f"(not {test.code})", "bool", not test.known if test.is_known else UNKNOWN)
     if isinstance(node.op, ast.Invert):
+        if isinstance(found, Scalar):
+            raise refuse(node, "~ of one value", "write `not`", "DPA703")
         return sequences.elementwise(state, node, [found], lambda one: _negated(state, node, one))
     if isinstance(node.op, ast.UAdd):
         return numbers.number(state, node, numbers.as_scalar(state, node, found))
@@ -81,12 +85,15 @@ def _minus(state: State, node: ast.AST, one: Scalar) -> Scalar:
     one = numbers.number(state, node, one)
     if one.is_known:
         return numbers.constant(state, -one.known)
-    return Scalar(f"(-{one.code})", one.kind, released=one.released)
+    return Scalar(f"(-{one.code})", one.kind, loose=("?",) if one.loose else ())
 
 
 def _binary(state: State, node: ast.BinOp) -> Value:
     """Arithmetic, on numbers, arrays, and lists that are joined."""
     left = state.value(node.left)
+    if isinstance(left, Scalar) and isinstance(node.op, (ast.Add, ast.Sub)) and "/" in left.code and not left.noisy:
+        # What noise is added to has a name: the search for a shift looks at it by itself.
+        left = state.held(node, left)
     right = state.value(node.right)
     return binary(state, node, node.op, left, right)
 
@@ -116,9 +123,10 @@ def binary(state: State, node: ast.AST, op: ast.operator, left: Value, right: Va
         word = "and" if isinstance(op, ast.BitAnd) else "or"
         return sequences.elementwise(state, node, [left, right], lambda a, b: _both(node, word, a, b))
     if Opaque in (type(left), type(right)):
-        for one in (left, right):
-            numbers.release(state, node, one)
-        return Opaque()
+        name = type(op).__name__
+        if isinstance(op, ast.Add) and numbers.sort_of(left) == numbers.sort_of(right) == "text":
+            return numbers.opaque(state, node, name, left, right, sort="text")
+        return shapes.computed(state, node, name, left, right, total=isinstance(op, (ast.Add, ast.Sub, ast.Mult)))
     return sequences.elementwise(state, node, [left, right], lambda a, b: numbers.arithmetic(state, node, op, a, b))
 
 
@@ -136,12 +144,15 @@ def _both(node: ast.AST, word: str, left: Scalar, right: Scalar) -> Scalar:
 
 def _compare(state: State, node: ast.Compare) -> Value:
     """Comparisons and membership."""
+    for part in node.comparators[1:]:
+        if _writes(state, part):
+            raise refuse(part, "a draw or sum in a chained comparison", "compute it on a line before", "DPA706")
     operands = [state.value(part) for part in (node.left, *node.comparators)]
     links = [compared(state, node, op, *pair) for op, pair in zip(node.ops, pairwise(operands), strict=True)]
     if len(links) == 1:
         return links[0]
     if any(isinstance(link, Opaque) for link in links):
-        return Opaque()
+        return numbers.opaque(state, node, "chain", *links)
     return numbers.connected(node, "and", [numbers.as_scalar(state, node, link) for link in links])
 
 
@@ -155,9 +166,9 @@ def compared(state: State, node: ast.AST, op: ast.cmpop, left: Value, right: Val
     if isinstance(op, (ast.In, ast.NotIn)):
         return _member(state, node, op, left, right)
     if Opaque in (type(left), type(right)):
-        for one in (left, right):
-            numbers.release(state, node, one)
-        return Opaque()
+        if isinstance(op, (ast.Eq, ast.NotEq)) and all(isinstance(one, (Scalar, Opaque)) for one in (left, right)):
+            return numbers.opaque(state, node, type(op).__name__, left, right, sort="number")
+        return shapes.computed(state, node, type(op).__name__, left, right)
     if Uniform in (type(left), type(right)):
         less = isinstance(op, (ast.Lt, ast.LtE))
         if not (less or isinstance(op, (ast.Gt, ast.GtE))) or type(left) is type(right):
@@ -197,11 +208,19 @@ def _member(state: State, node: ast.AST, op: ast.In | ast.NotIn, left: Value, ri
 def _connective(state: State, node: ast.BoolOp) -> Value:
     """`and` and `or` of conditions; what only some runs evaluate must draw nothing."""
     word = "and" if isinstance(node.op, ast.And) else "or"
+    match node:
+        case ast.BoolOp(op=ast.Or(), values=[ast.Name() as first, second]) if isinstance(state.value(first), Nothing):
+            return state.value(second)
     parts: list[Scalar] = []
     for place, part in enumerate(node.values):
         if place and _writes(state, part):
             raise refuse(part, f"a draw or sum after `{word}`", "compute it on a line before", "DPA706")
-        parts.append(numbers.truth(state, part))
+        found = state.value(part)
+        if not isinstance(found, Scalar) or found.kind != "bool":
+            if isinstance(found, Scalar):
+                state.assume(found.origin, "bool", f"`{word}`")
+            raise refuse(part, f"`{ast.unparse(part)}` beside `{word}`", "compare it, for instance with `!= 0`", "DPA703")
+        parts.append(found)
     return numbers.connected(node, word, parts)
 
 
@@ -218,10 +237,10 @@ def _conditional(state: State, node: ast.IfExp) -> Value:
     """A conditional expression."""
     found = state.value(node.test)
     if isinstance(found, Opaque):
-        for part in (node.body, node.orelse):
-            numbers.release(state, part, state.value(part))
-        return Opaque()
-    test = numbers.as_truth(state, node.test, numbers.as_scalar(state, node.test, found))
+        if _writes(state, node.body) or _writes(state, node.orelse):
+            raise refuse(node, "a draw or sum under a rounded or formatted value", "compute it on a line before", "DPA706")
+        return numbers.opaque(state, node, "choice", found, state.value(node.body), state.value(node.orelse))
+    test = sequences.truth(state, node.test, found)
     if test.is_known:
         return state.value(node.body if test.known else node.orelse)
     if _writes(state, node.body) or _writes(state, node.orelse):
@@ -232,36 +251,42 @@ def _conditional(state: State, node: ast.IfExp) -> Value:
 def _chosen_by_statement(state: State, node: ast.IfExp, test: Scalar) -> Value:
     """A conditional expression whose branches draw: a statement."""
     name = state.fresh("chosen")
-    found: list[Scalar] = []
     for head, part in ((f"if {test.code}:", node.body), ("else:", node.orelse)):
-        with state.block(head):
-            found.append(state.store(part, name, numbers.scalar(state, part)))
-    return Scalar(name, state.learned.kinds[name], released=all(one.released for one in found) and test.released)
+        with sequences.branch(state, head):
+            state.store(part, name, numbers.scalar(state, part))
+    return state.variable(name)
 
 
 def chosen(state: State, node: ast.AST, test: Scalar, then: Value, otherwise: Value) -> Value:
     """One of two values."""
     if Opaque in (type(then), type(otherwise)):
-        for one in (test, then, otherwise):
-            numbers.release(state, node, one)
-        return Opaque()
+        return numbers.opaque(state, node, "choice", test, then, otherwise)
     if not (isinstance(then, Scalar) and isinstance(otherwise, Scalar)):
         raise refuse(node, "a choice between values that are no numbers", "choose each number", "DPA703")
+    loose = numbers.either(then, otherwise, test.code)
     then, otherwise = numbers.same_kind(state, node, then, otherwise)
-    released = test.released and then.released and otherwise.released
-    return Scalar(f"({then.code} if {test.code} else {otherwise.code})", then.kind, released=released)
+    noisy = then.noisy or otherwise.noisy
+    return Scalar(f"({then.code} if {test.code} else {otherwise.code})", then.kind, noisy=noisy, loose=loose)
 
 
 def _text(state: State, node: ast.JoinedStr) -> Value:
     """An f-string: a function of the values in it."""
-    for part in node.values:
-        if isinstance(part, ast.FormattedValue):
-            if part.format_spec is not None:
-                state.learned.rounded = True
-                if any(not isinstance(piece, ast.Constant) for piece in getattr(part.format_spec, "values", [])):
-                    raise refuse(part, "a computed format", "write the format out")
-            numbers.release(state, part.value, state.value(part.value))
-    return Opaque()
+    parts = [part for part in node.values if isinstance(part, ast.FormattedValue)]
+    if any(not isinstance(piece, ast.Constant) for part in parts for piece in getattr(part.format_spec, "values", [])):
+        raise refuse(node, "a computed format", "write the format out")
+    found = [state.value(part.value) for part in parts]
+    return _formatted(state, node, parts, found)
+
+
+def _formatted(state: State, node: ast.AST, parts: list[ast.FormattedValue], found: list[Value]) -> Value:
+    """The text of an f-string; a format that may not fit what is formatted is an error that shows it."""
+    spec = any(part.format_spec is not None for part in parts)
+    made = numbers.opaque(state, node, "text", *found, sort="text", lossy=spec)
+    if spec and any(
+        part.format_spec is not None and numbers.sort_of(one) != "number" for part, one in zip(parts, found, strict=True)
+    ):
+        shapes.show(state, node, made)
+    return made
 
 
 def _items(shape: str) -> Callable[[State, Any], Value]:
@@ -276,18 +301,21 @@ def _items(shape: str) -> Callable[[State, Any], Value]:
                     raise refuse(item, "* of something whose length is not written out", "write the items out")
                 found += inner.items
             else:
-                found.append(state.value(item))
+                found.append(state.held(item, state.value(item)))
         place = (node.lineno, node.col_offset)
         if shape == "list" and place in state.learned.grown:
             return sequences.grown(state, node, found)
-        return Fixed(tuple(found), shape, place, (state.depth, state.loops))
+        return Fixed(tuple(found), shape, place, (state.depth, state.loops), state.frames[-1])
 
     return read
 
 
 def _dictionary(state: State, node: ast.Dict) -> Value:
     """A dictionary that is written out."""
-    table = Table({}, (state.depth, state.loops))
+    table = Table({}, (state.depth, state.loops), state.frames[-1])
+    given = [None if key is None else numbers.scalar(state, key, "as a key") for key in node.keys]
+    if len({one.known for one in given if one is not None}) < len(given):
+        raise refuse(node, "a dictionary that names a key twice", "name each key once")
     for key, part in zip(node.keys, node.values, strict=True):
         if key is None:
             raise refuse(node, "** in a dictionary", "write its keys out")
@@ -340,7 +368,7 @@ def _attribute(state: State, node: ast.Attribute) -> Value:
     """A part of a record, something in a module, or a method."""
     owner = state.value(node.value)
     if isinstance(owner, Module):
-        return sequences.in_module(f"{owner.name}.{node.attr}")
+        return Module(f"{owner.name}.{node.attr}")
     if isinstance(owner, Record):
         if node.attr in owner.parts:
             return owner.parts[node.attr]

@@ -7,7 +7,7 @@ import ast
 from dpaudit.verifier.ordinary import numbers, sequences
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State
-from dpaudit.verifier.ordinary.values import Counts, Fixed, Scalar, Sequence, Table, Value
+from dpaudit.verifier.ordinary.values import Counts, Fixed, Kind, Scalar, Sequence, Table, Value
 
 
 def sliced(state: State, node: ast.Subscript, owner: Value, ends: list[Scalar | None]) -> Value:
@@ -39,30 +39,30 @@ def masked(state: State, node: ast.Subscript, owner: Value, mask: Value) -> Valu
     return Sequence(owner.base, owner.element, keep, "array")
 
 
-def item(state: State, node: ast.Subscript, owner: Value, index: Scalar) -> Value:
+def item(state: State, node: ast.Subscript | ast.Call, owner: Value, index: Scalar) -> Value:
     """One element, or the entry of a key."""
     match owner:
         case Fixed(items=items):
-            place = numbers.whole(state, node.slice, index, "as an index")
+            place = numbers.whole(state, node, index, "as an index")
             if place.is_known:
                 if not -len(items) <= place.known < len(items):
                     raise refuse(node, "an index outside the list", "use an index inside it", "DPA706")
                 return items[int(place.known)]
             keys = [(f"({place.code} == {k} or {place.code} == {k - len(items)})", one) for k, one in enumerate(items)]
-            return _looked_up(state, node, keys, "IndexError")
+            return _looked_up(state, node, keys)
         case Table(cells=cells):
             if index.is_known:
                 if index.known not in cells:
                     raise refuse(node, "a key that the dictionary does not have", "add it first", "DPA706")
                 return cells[index.known]
             keys = [(_is(state, node, index, key), one) for key, one in cells.items()]
-            return _looked_up(state, node, keys, "LookupError")
+            return _looked_up(state, node, keys)
         case Counts():
             return entry(state, node, owner, index, missing=None)
         case Sequence(base=base, element=element, keep=None):
             if base.private or base.at is None:
-                raise teach(node, "record by index", "one record by its place", ast.unparse(node.value))
-            place = numbers.whole(state, node.slice, index, "as an index")
+                raise teach(node, "record by index", "one record by its place", ast.unparse(getattr(node, "value", node)))
+            place = numbers.whole(state, node, index, "as an index")
             if place.is_known and place.known < 0 and base.length is not None:
                 place = Scalar(f"({base.length.code} - {-place.known})", "int")
             return element(base.at(node, place))
@@ -76,17 +76,17 @@ def _is(state: State, node: ast.AST, index: Scalar, key: object) -> str:
     return numbers.link(state, node, ast.Eq(), index, numbers.constant(state, key)).code
 
 
-def _looked_up(state: State, node: ast.AST, keys: list[tuple[str, Value]], error: str) -> Scalar:
-    """The entry that a key has, among those written out; an error otherwise."""
+def _looked_up(state: State, node: ast.AST, keys: list[tuple[str, Value]]) -> Scalar:
+    """The entry that a key has, among those written out, which the proof owes."""
     parts = [numbers.as_scalar(state, node, one) for _, one in keys]
     if not parts:
         raise refuse(node, "an element of nothing", "fill it first", "DPA706")
-    with sequences.branch(state, f"if not ({' or '.join(test for test, _ in keys)}):"):
-        state.emit(f"raise {error}")
+    state.owe(f"({' or '.join(test for test, _ in keys)})")
     result = parts[-1]
     for (test, _), one in zip(reversed(keys[:-1]), reversed(parts[:-1]), strict=True):
+        loose = numbers.either(one, result, test)
         part, result = numbers.same_kind(state, node, one, result)
-        result = Scalar(f"({part.code} if {test} else {result.code})", part.kind)
+        result = Scalar(f"({part.code} if {test} else {result.code})", part.kind, loose=loose)
     return result
 
 
@@ -97,16 +97,18 @@ def entry(state: State, node: ast.AST, counts: Counts, key: Scalar, missing: Sca
     if missing is not None and missing.known != 0:
         raise refuse(node, "a default other than 0", "use 0", "DPA706")
     counts.fresh = False
+    key = numbers.as_scalar(state, node, state.held(node, key))
     name = state.fresh("bin")
     state.store(node, name, Scalar("0", "int"))
 
-    def add(found: Value, amount: Scalar) -> None:
-        test = numbers.link(state, node, ast.Eq(), numbers.as_scalar(state, node, found), key)
+    def add(pair: Value) -> None:
+        assert isinstance(pair, Fixed)  # noqa: S101 - for the type checker: contributions are pairs
+        of, amount = (numbers.as_scalar(state, node, one) for one in pair.items)
         amount = numbers.number(state, node, amount)
-        kind = "real" if "real" in (state.learned.kinds[name], amount.kind) else "int"
-        with sequences.branch(state, f"if {test.code}:"):
-            state.store(node, name, Scalar(f"{name} + {amount.code}", kind))  # type: ignore[arg-type]
+        kind: Kind = "real" if "real" in (state.learned.kinds[name], amount.kind) else "int"
+        with sequences.branch(state, f"if {numbers.link(state, node, ast.Eq(), of, key).code}:"):
+            state.store(node, name, Scalar(f"{name} + {amount.code}", kind, loose=("?",) if amount.loose else ()))
 
-    for part in counts.parts:
-        part(add)
-    return Scalar(name, state.learned.kinds[name])
+    if counts.pairs is not None:
+        sequences.go(state, node, counts.pairs, add)
+    return state.variable(name)

@@ -11,7 +11,7 @@ from dpaudit.verifier.frontend import OutsideSubset
 from dpaudit.verifier.ordinary import numbers, sequences
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State, core_name
-from dpaudit.verifier.ordinary.values import UNKNOWN, Base, Counts, Fixed, Scalar, Scope, Sequence, Table, Value
+from dpaudit.verifier.ordinary.values import UNKNOWN, Counts, Fixed, Output, Scalar, Scope, Sequence, Table, Value
 
 Block: TypeAlias = Callable[[State, list[ast.stmt]], None]
 Target: TypeAlias = Callable[[State, ast.expr, Value], None]
@@ -22,32 +22,39 @@ def read_for(state: State, node: ast.For, block: Block, target: Target) -> None:
     if node.orelse:
         raise refuse(node.orelse[0], "`else` of a loop", "write the loop without it")
     node = _by_element(state, node)
+    if _collected(state, node):
+        return
     found = state.value(node.iter)
     if isinstance(found, Table):
+        state.going.append(found)
         found = Fixed(tuple(numbers.constant(state, key) for key in found.cells))
+        _written_out(state, node, found, block, target)
+        state.going.pop()
+        return
     if isinstance(found, Fixed):
         _written_out(state, node, found, block, target)
         return
     if isinstance(found, Sequence) and found.shape == "pending":
         found = sequences.settle(state, node, found)
-    if _collected(state, node, found, block, target):
-        return
+    nested = isinstance(found, Sequence) and found.base.nested
     before = _poisoned(state, node.body)
-    sequences.go(state, node.iter, found, lambda one: _round(state, node, one, block, target))
-    _after(state, node, before)
+    sequences.go(state, node.iter, found, lambda one: _round(state, node, one, block, target, nested=nested))
+    _after(state, [node], before)
 
 
-def _round(state: State, node: ast.For, one: Value, block: Block, target: Target) -> None:
+def _round(state: State, node: ast.For, one: Value, block: Block, target: Target, *, nested: bool) -> None:
     """The body of a loop for one element."""
+    outer, state.unrolled = state.unrolled, state.unrolled or nested
     _bind(state, node.target, one, target, _stored(node.body))
     block(state, node.body)
-    # What follows inside filters is reached again by other elements.
+    state.unrolled = outer
 
 
 def _bind(state: State, node: ast.expr, found: Value, target: Target, stored: set[str]) -> None:
     """The names of a loop's target: a name that the body assigns to is a variable, others stand for the element itself."""
     if isinstance(node, ast.Name):
-        if node.id in stored:
+        # A name that is assigned to elsewhere keeps the last element after the loop, and in the next round of a loop around it.
+        if node.id in stored or state.scope.stores.get(node.id, 0) > 1:
             target(state, node, found)
         else:
             state.scope.names[node.id] = found
@@ -73,25 +80,25 @@ def _poisoned(state: State, body: list[ast.stmt]) -> dict[str, Value]:
         if name in stored and not (isinstance(found, Scalar) and found.code == core_name(state, name, state.scope)):
             del state.scope.names[name]
         elif name in stored and isinstance(found, Scalar):
-            state.scope.names[name] = replace(found, now=UNKNOWN)
+            state.scope.names[name] = state.variable(found.code)
     return dict(state.scope.names)
 
 
-def _after(state: State, node: ast.For | ast.While, before: dict[str, Value]) -> None:
-    """After a loop, names are what they were at its head; new ones are numbers that the core program says have a value."""
-    gone = _stored([ast.copy_location(ast.Assign([node.target], ast.Constant(0)), node)]) if isinstance(node, ast.For) else set()
-    names = state.scope.names
+def _after(state: State, body: list[ast.stmt], before: dict[str, Value]) -> None:
+    """After a loop, which may have had no round, names are what they were at its head; new ones have no value that is read."""
+    names, stored = state.scope.names, _stored(body)
     for name in list(names):
-        found = names[name]
-        variable = isinstance(found, Scalar) and found.code == core_name(state, name, state.scope)
-        if (name not in before and (name in gone or not variable)) or (
-            name in before and before[name] is not found and not variable
-        ):
+        if name not in before:
             del names[name]
-        elif isinstance(found, Scalar) and variable and before.get(name) is not found:
-            names[name] = replace(found, known=UNKNOWN, now=UNKNOWN, released=False)
-    for name in gone - set(before):
-        names.pop(name, None)
+        elif name in stored and isinstance(names[name], Scalar):
+            names[name] = state.variable(before[name].code)  # type: ignore[union-attr]
+        elif before[name] is not names[name] and not _is_grown(before[name], names[name]):
+            del names[name]
+
+
+def _is_grown(before: Value, now: Value) -> bool:
+    """True for an output list, which is the same list after a loop."""
+    return isinstance(before, Output) and isinstance(now, Output) and before.name == now.name
 
 
 def _written_out(state: State, node: ast.For, found: Fixed, block: Block, target: Target) -> None:
@@ -99,12 +106,14 @@ def _written_out(state: State, node: ast.For, found: Fixed, block: Block, target
     if len(found.items) > sequences.MOST_UNROLLED:
         raise refuse(node.iter, "a long list that is written out", "loop over range or a parameter", "DPA706")
     outer, state.unrolled = state.unrolled, True
-    held = [state.temporary(node, "each", one) if isinstance(one, Scalar) and not one.is_known else one for one in found.items]
-    for one in held:
+    state.going.append(found)
+    # A view of a dictionary shows what its entries are when a round begins; what a list holds does not change.
+    for one in found.items:
         if state.dead:
             break
-        _bind(state, node.target, one, target, _stored(node.body))
+        _bind(state, node.target, state.held(node, one), target, _stored(node.body))
         block(state, node.body)
+    state.going.pop()
     state.unrolled = outer
 
 
@@ -118,15 +127,15 @@ def _by_element(state: State, node: ast.For) -> ast.For:
             ),
         ):
             found = state.scope.find(name)
-            if not isinstance(found, Sequence) or not found.base.private or index in _stored(node.body):
+            if not isinstance(found, Sequence) or not found.base.private or {index, name} & _stored(node.body):
                 return node
-            return _over_records(node, node.body, index, name)
+            return _over_records(node, node.body, index, name, keep=state.scope.stores.get(index, 0) > 1)
     return node
 
 
-def _over_records(node: ast.stmt, body: list[ast.stmt], index: str, name: str) -> ast.For:
+def _over_records(node: ast.stmt, body: list[ast.stmt], index: str, name: str, *, keep: bool) -> ast.For:
     """A loop with an index over records as one over the records themselves."""
-    element = f"{name}_{index}"
+    element = f"{name}[{index}]"  # a name that no source has
 
     class Elements(ast.NodeTransformer):
         def visit_Subscript(self, part: ast.Subscript) -> ast.AST:
@@ -138,7 +147,7 @@ def _over_records(node: ast.stmt, body: list[ast.stmt], index: str, name: str) -
     import copy
 
     changed = [Elements().visit(copy.deepcopy(one)) for one in body]
-    uses = any(isinstance(part, ast.Name) and part.id == index for one in changed for part in ast.walk(one))
+    uses = keep or any(isinstance(part, ast.Name) and part.id == index for one in changed for part in ast.walk(one))
     target: ast.expr = ast.Name(element, ast.Store())
     source: ast.expr = ast.Name(name, ast.Load())
     if uses:
@@ -148,37 +157,55 @@ def _over_records(node: ast.stmt, body: list[ast.stmt], index: str, name: str) -
     return ast.fix_missing_locations(made)
 
 
-def _collected(state: State, node: ast.For, found: Value, block: Block, target: Target) -> bool:
-    """A loop that only appends to one list, or adds to entries of one dictionary: it is written where these are used."""
-    effects = _effects(node.body)
-    if effects is None:
-        return False
-    name, kind, needs_total = effects
+def _collected(state: State, node: ast.For) -> bool:
+    """A loop that only appends to one new list, or adds to entries of one new dictionary, is the comprehension that it amounts to.
+
+    Both go through the same elements in the same order, and nothing else is written: the value of the one is that of the other.
+    """
+    tests: list[ast.expr] = []
+    body = node.body
+    while len(body) == 1 and isinstance(body[0], ast.If) and not body[0].orelse and not _is_guard(body[0]):
+        tests.append(body[0].test)
+        body = body[0].body
+    match body:
+        case [ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[one], keywords=[]))]:
+            key, makes = None, False
+        case [*guard, last] if len(guard) <= 1 and (effect := _added(last, guard)) is not None:
+            name, key, one, makes = effect
+        case _:
+            return False
     owner = state.scope.find(name)
-    if kind == "list":
-        if not isinstance(owner, Fixed) or owner.items or owner.shape != "list" or owner.block != (state.depth, state.loops):
-            return False
-        if owner.place == (0, 0) or owner.place in state.learned.grown:
-            return False
-    elif isinstance(owner, Counts):
-        if not owner.fresh or owner.block != (state.depth, state.loops):
-            raise refuse(node, "a dictionary that grows in a block, or after it was read", "fill it first", "DPA705")
-    elif not isinstance(owner, Table) or owner.cells or owner.block != (state.depth, state.loops) or needs_total:
+    parts = [node.target, node.iter, *tests, one, *([] if key is None else [key])]
+    if any(isinstance(part, ast.Name) and part.id == name for whole in parts for part in ast.walk(whole)):
+        return False
+    if key is None:
+        fits = isinstance(owner, Fixed) and not owner.items and owner.shape == "list" and owner.place not in state.learned.grown
+    else:
+        total = isinstance(owner, Counts) and owner.total
+        fits = total or (isinstance(owner, Table) and not owner.cells and makes)
+        if isinstance(owner, Counts) and (owner.pairs is not None or not owner.fresh):
+            raise refuse(node, "a dictionary that grows after it was filled or read", "fill it in one loop", "DPA705")
+    if not fits or owner.block != (state.depth, state.loops) or owner.home is not state.frames[-1]:  # type: ignore[union-attr]
         return False
     if _read_outside(state, node):
         return False
+    made = one if key is None else ast.Tuple([key, one], ast.Load())
+    part = ast.comprehension(node.target, node.iter, tests, 0)
+    written = ast.fix_missing_locations(ast.copy_location(ast.ListComp(made, [part]), node))
     try:
-        new = _as_comprehension(state, node) or _evaluated_later(state, node, found, name, owner, block, target)
+        if state.tried(lambda: state.value(written) and None)[1]:
+            return False
     except OutsideSubset:
-        # Read as a loop that is run here, which says what is wrong with it where that does not help.
+        return False  # read as a loop that runs here, which says what is wrong with it
+    found = state.value(written)
+    if not isinstance(found, (Fixed, Sequence)):
         return False
-    if new is None:
-        return False
-    if new is not owner:
-        for frame in state.frames:
-            for key, value in frame.names.items():
-                if value is owner:
-                    frame.names[key] = new
+    if key is None:
+        found = replace(found, place=owner.place, block=owner.block, home=owner.home) if isinstance(found, Fixed) else found  # type: ignore[union-attr]
+    else:
+        found = Counts(found, total=isinstance(owner, Counts), block=(state.depth, state.loops), home=state.frames[-1])
+    for frame in state.frames:
+        frame.names |= {known: found for known, value in frame.names.items() if value is owner}
     return True
 
 
@@ -187,6 +214,10 @@ def _read_outside(state: State, node: ast.For) -> bool:
     stored = _stored([node])
     inside = {id(part) for part in ast.walk(node)}
     outside = [part for one in state.scope.body for part in ast.walk(one)]
+    for part in outside:
+        # A comprehension has its targets for itself.
+        if isinstance(part, (ast.ListComp, ast.GeneratorExp, ast.DictComp)) and stored <= _stored([ast.Expr(part)]):
+            inside |= {id(one) for one in ast.walk(part)}
     if not any(id(part) in inside for part in outside):
         return True
     return any(
@@ -195,164 +226,26 @@ def _read_outside(state: State, node: ast.For) -> bool:
     )
 
 
-def _as_comprehension(state: State, node: ast.For) -> Value | None:
-    """The comprehension that a loop with a single append is."""
-    tests: list[ast.expr] = []
-    body = node.body
-    while len(body) == 1 and isinstance(body[0], ast.If) and not body[0].orelse:
-        tests.append(body[0].test)
-        body = body[0].body
-    match body:
-        case [ast.Expr(value=ast.Call(func=ast.Attribute(attr="append"), args=[one]))]:
-            part = ast.comprehension(node.target, node.iter, tests, 0)
-            made = ast.fix_missing_locations(ast.copy_location(ast.ListComp(one, [part]), node))
-            found = state.value(made)
-            return found if isinstance(found, (Fixed, Sequence)) else None
+def _is_guard(node: ast.stmt) -> bool:
+    """True for a test whether a dictionary has a key."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Compare) and isinstance(node.test.ops[0], (ast.In, ast.NotIn))
+
+
+def _added(node: ast.stmt, before: list[ast.stmt]) -> tuple[str, ast.expr, ast.expr, bool] | None:
+    """The dictionary, key and amount of a statement that adds to an entry, and whether the entry is made where it is missing."""
+    match node:
+        case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=name), slice=key), op=ast.Add(), value=one):
+            guard = f"if {ast.unparse(key)} not in {name}:\n    {name}[{ast.unparse(key)}] = 0"
+            if [ast.unparse(part) for part in before] in ([], [guard]):
+                return name, key, one, bool(before)
+        case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name), slice=key)], value=ast.BinOp(op=ast.Add(), right=one)):
+            if not before and ast.unparse(node.value.left) == f"{name}.get({ast.unparse(key)}, 0)":  # type: ignore[attr-defined]
+                return name, key, one, True
+        case ast.If(body=[ast.AugAssign(target=ast.Subscript(value=ast.Name(id=name), slice=key), op=ast.Add(), value=one)]):
+            text = f"if {ast.unparse(key)} in {name}:\n    {name}[{ast.unparse(key)}] += {ast.unparse(one)}\nelse:\n"
+            if not before and ast.unparse(node) == f"{text}    {name}[{ast.unparse(key)}] = {ast.unparse(one)}":
+                return name, key, one, True
     return None
-
-
-def _evaluated_later(
-    state: State, node: ast.For, found: Value, name: str, owner: Value, block: Block, target: Target
-) -> Value | None:
-    """What a loop collects, as something whose uses write the loop; None where it draws."""
-    stored = _stored([node])
-    scope = sequences.frozen(state.scope)
-
-    def each(use: Callable[[Value, Value], None]) -> None:
-        saved = state.scope, state.hook, state.frames
-        new = sequences.frozen(scope)
-        new.prefix, new.cores = f"{scope.prefix}{state.fresh('part')}_", {}
-        for one in stored:
-            new.names.pop(one, None)
-        state.scope, state.frames = new, [new]
-
-        def effect(one: ast.stmt) -> bool:
-            if _is_guard(one, name):
-                return True
-            key, amount = _effect(one, name)
-            if amount is None:
-                return False
-            use(state.value(key) if key is not None else numbers.constant(state, known=True), state.value(amount))
-            return True
-
-        state.hook = effect
-        try:
-            sequences.go(state, node.iter, found, lambda one: _round(state, node, one, block, target))
-        finally:
-            state.scope, state.hook, state.frames = saved
-
-    def both_parts(use: Callable[[Value], None]) -> None:
-        def parts(key: Value, one: Value) -> None:
-            use(key)
-            use(one)
-
-        each(parts)
-
-    both = Sequence(Base(both_parts, None, private=True))
-    if state.tried(lambda: sequences.go(state, node, both, lambda one: sequences.mention(state, one)))[1]:
-        return None
-    sequences.deferred(state, node, both)
-    if isinstance(owner, Fixed):
-        return Sequence(Base(lambda use: each(lambda _, one: use(one)), None, private=True))
-
-    def part(use: Callable[[Value, Scalar], None]) -> None:
-        each(lambda key, one: use(key, numbers.as_scalar(state, node, one)))
-
-    if isinstance(owner, Counts):
-        owner.parts.append(part)
-        return owner
-    return Counts([part], total=False, block=(state.depth, state.loops))
-
-
-def _effects(body: list[ast.stmt]) -> tuple[str, str, bool] | None:
-    """The one list or dictionary that a body changes, if that is all it does but for names of its own.
-
-    The last part says whether a key is added to without being there, which only some dictionaries allow.
-    """
-    found: set[tuple[str, str]] = set()
-    total: list[bool] = []
-
-    def look(nodes: list[ast.stmt]) -> bool:
-        guarded = ""
-        for one in nodes:
-            name = _changed(one)
-            if name and _is_guard(one, name):
-                guarded = ast.dump(one.body[0].targets[0].slice)  # type: ignore[attr-defined]
-                found.add((name, "dict"))
-                continue
-            key, amount = _effect(one, name) if name else (None, None)
-            if amount is not None:
-                found.add((name, "list" if key is None else "dict"))
-                if isinstance(one, ast.AugAssign) and key is not None and ast.dump(key) != guarded:
-                    total.append(True)
-            elif isinstance(one, ast.If):
-                if not (look(one.body) and look(one.orelse)):
-                    return False
-            elif isinstance(one, ast.For) and not one.orelse:
-                if not look(one.body):
-                    return False
-            elif not (
-                isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name) and len(one.targets) == 1
-            ) and not isinstance(one, (ast.Pass, ast.Continue)):
-                return False
-            guarded = ""
-        return True
-
-    return (*next(iter(found)), bool(total)) if look(body) and len(found) == 1 else None
-
-
-def _changed(node: ast.stmt) -> str:
-    """The list or dictionary that a statement may change."""
-    match node:
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
-            return name
-        case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=name))):
-            return name
-        case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))]):
-            return name
-        case ast.If(test=ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=name)])):
-            return name
-    return ""
-
-
-def _is_guard(node: ast.stmt, name: str) -> bool:
-    """`if key not in d: d[key] = 0`."""
-    match node:
-        case ast.If(
-            test=ast.Compare(left=key, ops=[ast.NotIn()], comparators=[ast.Name(id=owner)]),
-            body=[ast.Assign(targets=[ast.Subscript(value=ast.Name(id=again), slice=same)], value=ast.Constant(value=0))],
-            orelse=[],
-        ):
-            return owner == again == name and ast.dump(key) == ast.dump(same)
-    return False
-
-
-def _effect(node: ast.stmt, name: str) -> tuple[ast.expr | None, ast.expr | None]:
-    """The key and the amount of a statement that appends to a list, or adds to an entry of a dictionary."""
-    match node:
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="append"), args=[one], keywords=[])):
-            return (None, one) if owner == name else (None, None)
-        case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=owner), slice=key), op=ast.Add(), value=one):
-            return (key, one) if owner == name else (None, None)
-        case ast.Assign(
-            targets=[ast.Subscript(value=ast.Name(id=owner), slice=key)],
-            value=ast.BinOp(
-                left=ast.Call(
-                    func=ast.Attribute(value=ast.Name(id=again), attr="get"), args=[same, ast.Constant(value=0)], keywords=[]
-                ),
-                op=ast.Add(),
-                right=one,
-            ),
-        ):
-            return (key, one) if owner == again == name and ast.dump(key) == ast.dump(same) else (None, None)
-        case ast.If(
-            test=ast.Compare(left=key, ops=[ast.In()], comparators=[ast.Name(id=owner)]),
-            body=[ast.AugAssign(target=ast.Subscript(value=ast.Name(id=again), slice=same), op=ast.Add(), value=one)],
-            orelse=[ast.Assign(targets=[ast.Subscript(value=ast.Name(id=third), slice=other)], value=start)],
-        ):
-            alike = ast.dump(key) == ast.dump(same) == ast.dump(other) and ast.dump(one) == ast.dump(start)
-            return (key, one) if owner == again == third == name and alike else (None, None)
-    return None, None
 
 
 def read_while(state: State, node: ast.While, block: Block, target: Target) -> None:
@@ -368,7 +261,7 @@ def read_while(state: State, node: ast.While, block: Block, target: Target) -> N
     test = numbers.truth(state, node.test)
     with sequences.Loop(state, f"while {test.code if not test.is_known else test.known}:", private=False):
         block(state, node.body)
-    _after(state, node, before)
+    _after(state, node.body, before)
 
 
 def _is_counted(node: ast.While) -> bool:
@@ -381,6 +274,8 @@ def _is_counted(node: ast.While) -> bool:
         ) if index == again and body:
             stored, parts = _stored(body), [part for one in body for part in ast.walk(one)]
             names = {part.id for part in ast.walk(limit) if isinstance(part, ast.Name)}
+            if not isinstance(limit, (ast.Name, ast.Constant)) and not ast.unparse(limit).startswith("len("):
+                return False
             jumps = any(isinstance(part, (ast.Break, ast.Continue, ast.Return)) for part in parts)
             return type(node.body[-1].value.value) is int and index not in stored and not names & {*stored, index} and not jumps  # type: ignore[attr-defined]
     return False
@@ -400,7 +295,11 @@ def _counted(state: State, node: ast.While, block: Block, target: Target) -> boo
             if isinstance(owner, Sequence) and owner.base.private:
                 if type(first.now) is not int or first.now != 0:
                     raise teach(node, "while data", f"`while {ast.unparse(node.test)}`", name)
-                made = _over_records(node, body, index, name)
+                inside = {id(part) for part in ast.walk(node)}
+                parts = [part for one in state.scope.body for part in ast.walk(one) if id(part) not in inside]
+                if any(isinstance(part, ast.Name) and part.id == index and isinstance(part.ctx, ast.Load) for part in parts):
+                    raise teach(node, "while data", f"`{index}`, which is read outside its loop", name)
+                made = _over_records(node, body, index, name, keep=False)
                 read_for(state, made, block, target)
                 state.scope.names.pop(index, None)
                 return True
@@ -418,7 +317,7 @@ def _counted(state: State, node: ast.While, block: Block, target: Target) -> boo
         state.scope.names[index] = Scalar(name, "int")
         block(state, body)
     state.scope.names[index] = first
-    _after(state, node, before)
+    _after(state, body, before)
     state.scope.names[index] = replace(
         state.store(node, core_name(state, index, state.scope), Scalar(f"max({start.code}, {end.code})", "int")), known=UNKNOWN
     )

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections import Counter
 from dataclasses import dataclass, field
 
 from dpaudit.errors import Unsupported
-from dpaudit.verifier.ordinary.refusing import refuse, teach
+from dpaudit.verifier.ordinary.calls import is_literal
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.statements import imports
-from dpaudit.verifier.ordinary.values import Class, Fixed, Function, Generator, Record, Scalar, Scope, Value
+from dpaudit.verifier.ordinary.values import Class, Fixed, Function, Generator, Module, Record, Scalar, Scope, Value
 
 
 @dataclass
@@ -52,19 +51,18 @@ def find(text: str, wanted: str | None) -> Source:
 def scope_of(state: State, source: Source) -> Scope:
     """What the names of the file stand for: imports, constants, functions, frozen classes; others mean nothing."""
     stores = _bound(source.tree.body)
-    _unchanged(source.tree)
     scope = Scope({}, stores=stores)
-    state.scope = scope
+    state.scope, state.frames = scope, [scope]
     for one in source.tree.body:
         state.at(one)
         match one:
             case ast.Import() | ast.ImportFrom():
                 if isinstance(one, ast.ImportFrom) and one.module == "__future__":
                     continue
-                scope.names.update({name: value for name, value in imports(one).items() if stores[name] == 1})
-            case ast.FunctionDef() if stores[one.name] == 1 and not one.decorator_list:
+                scope.names.update(imports(one))
+            case ast.FunctionDef() if not one.decorator_list:
                 scope.names[one.name] = Function(one, scope)
-            case ast.ClassDef() if stores[one.name] == 1:
+            case ast.ClassDef():
                 made = _class(one, scope)
                 if made is not None:
                     scope.names[one.name] = made
@@ -72,64 +70,24 @@ def scope_of(state: State, source: Source) -> Scope:
                 ast.Assign(targets=[ast.Name(id=name)], value=value)
                 | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
             ):
-                if stores.get(name) == 1:
-                    found = _constant(state, value)
-                    if found is not None:
-                        scope.names[name] = found
+                found = _constant(state, value)
+                if found is not None:
+                    scope.names[name] = found
     return scope
 
 
-def _bound(body: list[ast.stmt]) -> Counter[str]:
-    """How often the statements of a file bind each name, in blocks too."""
-    found: Counter[str] = Counter()
-
-    def look(part: ast.AST) -> None:
-        match part:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                found[name] += 1
-                return
-            case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                return
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                found[name] += 1
-            case ast.Import(names=names) | ast.ImportFrom(names=names):
-                for one in names:
-                    found[one.asname or (one.name.partition(".")[0] if isinstance(part, ast.Import) else one.name)] += 1
-            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                found[name] += 1
-        for inner in ast.iter_child_nodes(part):
-            look(inner)
-
+def _bound(body: list[ast.stmt]) -> dict[str, int]:
+    """The names that the statements of a file bind, each once, as `admitting` saw to."""
+    found: dict[str, int] = {}
     for one in body:
-        look(one)
+        match one:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                found[name] = 1
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                found[name] = 1
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                found |= {part.asname or part.name.partition(".")[0]: 1 for part in names}
     return found
-
-
-def _unchanged(tree: ast.Module) -> None:
-    """Refuse a file that seeds generators, or changes what modules and classes hold."""
-    modules = {
-        one.asname or one.name.partition(".")[0]
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.Import, ast.ImportFrom))
-        for one in node.names
-    }
-    classes = {node.name for node in ast.walk(tree) if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Global():
-                raise refuse(node, "global", "pass the value as a parameter")
-            case ast.NamedExpr():
-                raise refuse(node, "an assignment inside an expression", "assign on a line of its own")
-            case ast.Call(func=ast.Attribute(attr="seed" | "set_state" | "setstate")):
-                raise teach(node, "seed", f"`{ast.unparse(node.func)}`")
-            case ast.Call(func=ast.Name(id="setattr" | "delattr" | "exec" | "eval" | "globals" | "vars" | "locals" | "__import__")):
-                raise refuse(node, f"`{ast.unparse(node)}`", "names must mean what the file says", "DPA702")
-            case ast.Attribute(ctx=ast.Store() | ast.Del()) | ast.Subscript(ctx=ast.Store() | ast.Del()):
-                root: ast.expr = node
-                while isinstance(root, (ast.Attribute, ast.Subscript)):
-                    root = root.value
-                if isinstance(root, ast.Name) and root.id in modules | classes:
-                    raise refuse(node, f"an assignment to `{ast.unparse(node)}`", "leave modules and classes as they are", "DPA702")
 
 
 def _constant(state: State, node: ast.expr) -> Value | None:
@@ -166,12 +124,16 @@ def _is_constant(found: Value) -> bool:
 
 def _class(node: ast.ClassDef, scope: Scope) -> Class | None:
     """A frozen dataclass or a named tuple with plain fields; others are not read."""
-    named = [ast.unparse(one) for one in node.bases] in (["NamedTuple"], ["typing.NamedTuple"])
+    known = {name: found.name for name, found in scope.names.items() if isinstance(found, Module)}
+
+    def means(one: ast.expr, wanted: str) -> bool:
+        root, dot, rest = ast.unparse(one).partition(".")
+        return f"{known.get(root)}{dot}{rest}" == wanted
+
+    named = len(node.bases) == 1 and means(node.bases[0], "typing.NamedTuple")
     frozen = any(
-        isinstance(one, ast.Call)
-        and ast.unparse(one.func) in ("dataclass", "dataclasses.dataclass")
-        and any(part.arg == "frozen" and isinstance(part.value, ast.Constant) and part.value.value is True for part in one.keywords)
-        and all(part.arg in ("frozen", "slots") for part in one.keywords)
+        means(getattr(one, "func", one), "dataclasses.dataclass")
+        and all(part.arg in ("frozen", "slots") for part in getattr(one, "keywords", []))
         for one in node.decorator_list
     )
     if not ((named and not node.decorator_list) or (frozen and not node.bases and len(node.decorator_list) == 1)) or node.keywords:
@@ -180,7 +142,7 @@ def _class(node: ast.ClassDef, scope: Scope) -> Class | None:
     for one in node.body:
         match one:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=kind, value=default):
-                if default is not None and not isinstance(default, (ast.Constant, ast.UnaryOp)):
+                if default is not None and not is_literal(default):
                     return None
                 fields.append((name, kind, default))
             case ast.FunctionDef(name=name) if not name.startswith("__"):

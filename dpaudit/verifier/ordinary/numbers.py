@@ -8,11 +8,8 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpaudit.verifier.ordinary.refusing import refuse, teach
-from dpaudit.verifier.ordinary.state import Again, State, is_public_value
-from dpaudit.verifier.ordinary.values import UNKNOWN, Fixed, Kind, Nothing, Opaque, Output, Scalar, Value
-
-SHOWN: Final = "shown"
-"""The output list of values of which the source releases a function."""
+from dpaudit.verifier.ordinary.state import Again, State
+from dpaudit.verifier.ordinary.values import UNKNOWN, Fixed, Kind, Nothing, Opaque, Output, Record, Scalar, Sequence, Table, Value
 
 
 def scalar(state: State, node: ast.expr, what: str = "here") -> Scalar:
@@ -37,7 +34,7 @@ def number(state: State, node: ast.AST, found: Scalar) -> Scalar:
         raise refuse(node, "arithmetic on a text", "compare texts with == only", "DPA703")
     if found.kind == "bool":
         known = int(found.known) if found.is_known else UNKNOWN
-        return Scalar(f"(1 if {found.code} else 0)", "int", known, released=found.released)
+        return Scalar(f"(1 if {found.code} else 0)", "int", known)
     return found
 
 
@@ -64,7 +61,7 @@ def as_truth(state: State, node: ast.AST, found: Scalar) -> Scalar:
         raise refuse(node, "a text as a condition", 'compare it, for instance with `!= ""`', "DPA703")
     state.assume(found.origin, "bool", "a condition")
     known = bool(found.known) if found.is_known else UNKNOWN
-    return Scalar(f"({found.code} != 0)", "bool", known, released=found.released)
+    return Scalar(f"({found.code} != 0)", "bool", known)
 
 
 def constant(state: State, known: Any) -> Scalar:
@@ -72,11 +69,11 @@ def constant(state: State, known: Any) -> Scalar:
     if isinstance(known, str):
         return state.text(known)
     if isinstance(known, bool):
-        return Scalar(str(known), "bool", known, released=True)
+        return Scalar(str(known), "bool", known)
     if isinstance(known, int):
-        return Scalar(str(known) if known >= 0 else f"({known})", "int", known, released=True)
+        return Scalar(str(known) if known >= 0 else f"({known})", "int", known)
     known = Fraction(known)
-    return Scalar(f"Fraction({known.numerator}, {known.denominator})", "real", known, released=True)
+    return Scalar(f"Fraction({known.numerator}, {known.denominator})", "real", known)
 
 
 def _folded(op: ast.operator, left: Any, right: Any) -> Any:
@@ -97,31 +94,32 @@ def _folded(op: ast.operator, left: Any, right: Any) -> Any:
 def arithmetic(state: State, node: ast.AST, op: ast.operator, left: Scalar, right: Scalar) -> Scalar:
     """An operation on two numbers."""
     left, right = number(state, node, left), number(state, node, right)
-    kind: Kind = "real" if "real" in (left.kind, right.kind) else "int"
-    noisy = left.noisy or right.noisy
-    counts = (left.counts_records or right.counts_records) and not noisy
-    released = left.released and right.released
     if left.is_known and right.is_known and (folded := _folded(op, left.known, right.known)) is not None:
-        if isinstance(op, ast.Div) and kind == "int":
+        if isinstance(op, ast.Div) and "real" not in (left.kind, right.kind):
             state.real("division of whole numbers")
         return constant(state, folded)
+    kind: Kind = "real" if "real" in (left.kind, right.kind) else "int"
+    firm = any(one.kind == "real" and not one.loose for one in (left, right))
+    noisy = left.noisy or right.noisy
+    counts = (left.counts_records or right.counts_records) and not noisy
+
+    def made(code: str, kind: Kind, *, loose: bool = False) -> Scalar:
+        return Scalar(code, kind, counts_records=counts, noisy=noisy, loose=("?",) if loose and kind == "real" else ())
+
     if type(op) in _SYMBOLS:
-        return Scalar(
-            f"({left.code} {_SYMBOLS[type(op)]} {right.code})", kind, counts_records=counts, noisy=noisy, released=released
-        )
+        return made(f"({left.code} {_SYMBOLS[type(op)]} {right.code})", kind, loose=not firm)
     if isinstance(op, ast.Div):
         if right.counts_records:
             raise teach(node, "private length", "a division by a private number of records", "data")
         if kind == "int":
             state.real("division of whole numbers")
-            return Scalar(f"Fraction({left.code}, {right.code})", "real", counts_records=counts, noisy=noisy, released=released)
-        return Scalar(f"({left.code} / {right.code})", "real", counts_records=counts, noisy=noisy, released=released)
+            return made(f"Fraction({left.code}, {right.code})", "real")
+        return made(f"({left.code} / {right.code})", "real")
     if isinstance(op, (ast.FloorDiv, ast.Mod)):
         left, right = whole(state, node, left, "before // or %"), whole(state, node, right, "after // or %")
-        symbol = "//" if isinstance(op, ast.FloorDiv) else "%"
-        return Scalar(f"({left.code} {symbol} {right.code})", "int", counts_records=counts, noisy=noisy, released=released)
+        return made(f"({left.code} {'//' if isinstance(op, ast.FloorDiv) else '%'} {right.code})", "int")
     if isinstance(op, ast.Pow) and right.is_known and right.kind == "int" and 0 <= right.known <= 4:
-        return Scalar(f"({left.code} ** {right.known})", left.kind, counts_records=counts, noisy=noisy, released=released)
+        return made(f"({left.code} ** {right.known})", left.kind, loose=bool(left.loose))
     raise refuse(node, f"the operator in `{ast.unparse(node)}`", "use + - * / // % and ** with exponents 0 to 4")
 
 
@@ -141,7 +139,7 @@ def link(state: State, node: ast.AST, op: ast.cmpop, left: Scalar, right: Scalar
     known: Any = UNKNOWN
     if left.is_known and right.is_known:
         known = _DECIDED[symbol](left.known, right.known)
-    return Scalar(f"({left.code} {symbol} {right.code})", "bool", known, released=left.released and right.released)
+    return Scalar(f"({left.code} {symbol} {right.code})", "bool", known)
 
 
 def connected(node: ast.AST, word: str, parts: list[Scalar]) -> Scalar:
@@ -151,10 +149,19 @@ def connected(node: ast.AST, word: str, parts: list[Scalar]) -> Scalar:
     if all(part.is_known for part in parts):
         decide = all if word == "and" else any
         known = decide(part.known for part in parts)
-        return Scalar(str(known), "bool", known, released=True)
+        return Scalar(str(known), "bool", known)
     if len(parts) == 1:
         return parts[0]
-    return Scalar(f"({f' {word} '.join(part.code for part in parts)})", "bool", released=all(part.released for part in parts))
+    return Scalar(f"({f' {word} '.join(part.code for part in parts)})", "bool")
+
+
+def either(one: Scalar, other: Scalar, test: str) -> tuple[str, ...]:
+    """What decides whether one of two numbers, the first if a test holds, is an int or a float."""
+    if one.kind == other.kind and not one.loose and not other.loose:
+        return ()
+    if ("?",) in (one.loose, other.loose):
+        return ("?",)
+    return (*one.loose, *other.loose, test)
 
 
 def same_kind(state: State, node: ast.AST, left: Scalar, right: Scalar) -> tuple[Scalar, Scalar]:
@@ -170,27 +177,43 @@ def same_kind(state: State, node: ast.AST, left: Scalar, right: Scalar) -> tuple
     return state.as_real(left), state.as_real(right)
 
 
-def release(state: State, node: ast.AST, found: Value) -> None:
-    """Put a value out, so that any function of it may be."""
-    if isinstance(found, (Opaque, Nothing)):
-        state.learned.opaque = True
-        return
-    if isinstance(found, Fixed):
-        for item in found.items:
-            release(state, node, item)
-        return
-    if isinstance(found, Output):
-        state.learned.opaque = True
-        put_out(state, found.name)
-        return
-    if not isinstance(found, Scalar):
-        raise refuse(node, f"`{ast.unparse(node)}` in a text", "format numbers only", "DPA706")
-    state.learned.opaque = True
-    if not is_public_value(state, found) and not found.released:
-        if state.record_loops:
-            raise teach(node, "draw per record", "a release for each record")
-        put_out(state, SHOWN)
-        state.emit(f"{SHOWN}.append({found.code})")
+def opaque(state: State, node: ast.AST, what: str, *parts: Value, sort: str = "other", lossy: bool = True) -> Opaque:
+    """What a place of the source makes of values, which is not computed: they are kept as they are now."""
+    kept = tuple(state.held(node, part, copy=True) for part in parts)
+    for part in kept:
+        _close(state, node, part)
+    state.learned.rounded = state.learned.rounded or lossy
+    return Opaque(
+        f"{getattr(node, 'lineno', 0)}:{getattr(node, 'col_offset', 0)}:{getattr(node, 'end_col_offset', 0)}:{what}", kept, sort
+    )
+
+
+def sort_of(found: Value) -> str:
+    """Whether a value is a number or a text, where that is sure."""
+    if isinstance(found, Opaque):
+        return found.sort
+    return "other" if not isinstance(found, Scalar) else "text" if found.kind == "str" else "number"
+
+
+def _close(state: State, node: ast.AST, found: Value) -> None:
+    """Let no list grow any more that something was computed of: the list at the end would not show what it was."""
+    match found:
+        case Output(name=name):
+            if state.loops:
+                raise refuse(node, f"`{ast.unparse(node)}` of a growing list in a loop", "compute it after the loop", "DPA705")
+            state.closed.add(name)
+        case Opaque(parts=parts) | Fixed(items=parts):
+            for one in parts:
+                _close(state, node, one)
+        case Record(parts=named) | Table(cells=named):
+            for one in named.values():
+                _close(state, node, one)
+        case Sequence(shape="iterator"):
+            raise teach(node, "two generators", "an iterator here", "items")
+        case Scalar() | Nothing() | Sequence():
+            pass
+        case _:
+            raise refuse(node, f"`{ast.unparse(node)}`", "round and format numbers, lists and dictionaries", "DPA706")
 
 
 def put_out(state: State, name: str) -> None:

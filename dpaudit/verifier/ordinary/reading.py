@@ -84,10 +84,12 @@ def read(text: str, claimed: Spec, *, function: str | None = None, data: Mapping
     admit(source.tree, source.function)
     learned = Learned()
     for _ in range(_MOST_READINGS):
+        basis = learned.basis()
         try:
             return _read(source, claimed, dict(data or {}), learned)
         except Again:
-            continue
+            if learned.basis() != basis:
+                learned.forget()
         except RecursionError as error:
             raise Unsupported("DPA702", f"{source.name} is nested too deeply to be read; split its expressions.") from error
     raise refuse(source.function, f"{source.name}, whose types do not settle", "annotate its parameters", "DPA703")
@@ -120,8 +122,6 @@ def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Lear
     scalars: list[tuple[str, str]] = []
     for name, kind in types.items():
         arguments.append((name, kind.form))
-        if name.endswith("_") or "__" in name:
-            raise refuse(tree, f"the parameter {name}", "use a name without two underscores", "DPA702")
         if kind.floats:
             state.line = tree.lineno
             state.real("floats")
@@ -137,7 +137,7 @@ def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Lear
     for name, value in list(scope.names.items()):
         # A parameter that the function assigns to becomes a variable of its own.
         if scope.stores.get(name, 0) > 1 and isinstance(value, Scalar):
-            scope.cores[name] = state.fresh(name)
+            scope.cores[name] = state.varying_name(name)
             statements.assign(state, tree, name, value)
     for law in _samplers(tree, claimed):
         scope.names[law[0]] = law[1]
@@ -248,7 +248,7 @@ def _scalar(state: State, name: str, kind: Type, scalars: list[tuple[str, str]])
     scalars.append((name, _CORE[kind.form]))
     state.learned.kinds[name] = kind.form  # type: ignore[assignment]
     origin = name if kind.why.startswith("assumed") else None
-    return Scalar(name, kind.form, origin=origin, released=True)  # type: ignore[arg-type]
+    return Scalar(name, kind.form, origin=origin)  # type: ignore[arg-type]
 
 
 def _finished(
@@ -264,7 +264,7 @@ def _finished(
     learned = state.learned
     parameters = [*data.parameters, *scalars]
     head = f"def {source.function.name}({', '.join(f'{name}: {kind}' for name, kind in parameters)}):"
-    outputs = list(dict.fromkeys((*state.outputs, *(name for name in learned.outputs if name == "shown"))))
+    outputs = list(dict.fromkeys((*state.outputs, *(name for name in learned.outputs if name == shapes.SHOWN))))
     written = [(0, head, source.function.lineno)] + [(1, f"{name} = []", source.function.lineno) for name in outputs]
     written += state.lines
     text = "\n".join("    " * depth + line for depth, line, _ in written) + "\n"

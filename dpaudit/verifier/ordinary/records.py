@@ -157,7 +157,7 @@ def _base(state: State, data: Data, name: str, kind: Type, mark: str, *, private
         with sequences.loop_over(state, place, f"len({core})", private=False):
             use(value(place))
 
-    return Base(every, Scalar(f"len({core})", "int", released=True), private=False, at=lambda _, place: value(place.code))
+    return Base(every, Scalar(f"len({core})", "int"), private=False, at=lambda _, place: value(place.code))
 
 
 def translated(text: str, data: Data) -> list[str]:

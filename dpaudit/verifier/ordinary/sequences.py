@@ -16,7 +16,6 @@ from dpaudit.verifier.ordinary.values import (
     Base,
     Counts,
     Fixed,
-    Module,
     Noises,
     Opaque,
     Output,
@@ -165,7 +164,7 @@ def total(
     state: State, node: ast.AST, stem: str, found: Value, amount: Callable[[Value], Scalar], start: Scalar | None = None
 ) -> Scalar:
     """A sum over elements, as a loop with a running total."""
-    first = start or Scalar("0", "int", 0, released=True)
+    first = start or Scalar("0", "int", 0)
     if isinstance(found, Fixed):
         result = first
         for item in found.items:
@@ -180,10 +179,12 @@ def total(
     def add(value: Value) -> None:
         one = numbers.number(state, node, amount(value))
         kind = state.learned.kinds[name]
-        state.store(node, name, Scalar(f"{name} + {one.code}", "real" if "real" in (kind, one.kind) else "int"))
+        # A sum of floats that starts at 0 is an int where nothing is added.
+        loose = ("?",) if one.loose else ()
+        state.store(node, name, Scalar(f"{name} + {one.code}", "real" if "real" in (kind, one.kind) else "int", loose=loose))
 
     go(state, node, found, add)
-    return Scalar(name, state.learned.kinds[name])
+    return state.variable(name)
 
 
 def extreme(
@@ -205,7 +206,7 @@ def extreme(
                 state.store(node, name, one)
 
         go(state, node, found, keep)
-        return Scalar(name, state.learned.kinds[name])
+        return state.variable(name)
     seen = state.store(node, state.fresh("seen"), Scalar("False", "bool"))
     kind = state.learned.kinds.get(name, default.kind if default else "int")
     state.store(node, name, default or Scalar("0" if kind == "int" else "Fraction(0, 1)", kind))
@@ -218,9 +219,8 @@ def extreme(
 
     go(state, node, found, take)
     if default is None:
-        with branch(state, f"if not {seen.code}:"):
-            state.emit("raise ValueError")
-    return Scalar(name, state.learned.kinds[name])
+        state.owe(seen.code)
+    return state.variable(name)
 
 
 def of_two(state: State, node: ast.AST, parts: list[Scalar], *, least: bool) -> Scalar:
@@ -228,22 +228,26 @@ def of_two(state: State, node: ast.AST, parts: list[Scalar], *, least: bool) -> 
     if not parts:
         raise refuse(node, "the extreme of nothing", "give at least one number")
     name = "min" if least else "max"
+    if any(part.kind == "bool" for part in parts):
+        raise refuse(node, "the extreme of truth values", "use `and` or `or`", "DPA703")
     result = numbers.number(state, node, parts[0])
     for part in parts[1:]:
         one = numbers.number(state, node, part)
         if result.is_known and one.is_known:
             result = (min if least else max)((result, one), key=lambda each: each.known)
             continue
+        loose = numbers.either(one, result, f"({one.code} {'<' if least else '>'} {result.code})")
         one, result = numbers.same_kind(state, node, one, result)
         noisy = one.noisy or result.noisy
         counts = (one.counts_records or result.counts_records) and not noisy
-        released = one.released and result.released
-        result = Scalar(f"{name}({result.code}, {one.code})", result.kind, counts_records=counts, noisy=noisy, released=released)
+        result = Scalar(f"{name}({result.code}, {one.code})", result.kind, counts_records=counts, noisy=noisy, loose=loose)
     return result
 
 
 def quantified(state: State, node: ast.AST, found: Value, *, every: bool) -> Scalar:
     """`any` or `all`: whether one element, or each, is true; the loop ends where that is decided."""
+    if getattr(found, "shape", "") == "draws":
+        raise refuse(node, "draws that end where the answer is known", "draw before", "DPA706")
     if isinstance(found, Fixed):
         parts = [numbers.as_truth(state, node, numbers.as_scalar(state, node, item)) for item in found.items]
         return numbers.connected(node, "and" if every else "or", parts) if parts else numbers.constant(state, every)
@@ -259,15 +263,42 @@ def quantified(state: State, node: ast.AST, found: Value, *, every: bool) -> Sca
     return Scalar(name, "bool")
 
 
+def _is_gone_through(state: State, found: Scalar) -> bool:
+    """True if a parameter of no declared type has a length, or is gone through, somewhere in its function."""
+    for part in (part for one in state.frames[0].body for part in ast.walk(one)):
+        match part:
+            case ast.Call(func=ast.Name(id="len" | "sum"), args=[ast.Name(id=name)]) | ast.For(iter=ast.Name(id=name)):
+                if name == found.origin:
+                    return True
+            case ast.comprehension(iter=ast.Name(id=name)) if name == found.origin:
+                return True
+    return False
+
+
+def truth(state: State, node: ast.AST, found: Value) -> Scalar:
+    """A value as a condition; a list is true if it has elements."""
+    if (
+        isinstance(found, Scalar)
+        and found.kind == "real"
+        and found.origin
+        and found.origin.isidentifier()
+        and _is_gone_through(state, found)
+    ):
+        state.assume(found.origin, "list", "a loop over it")
+    if isinstance(found, Sequence) and found.shape == "any":
+        raise refuse(node, "a list or an array as a condition", "write `len(...) == 0`", "DPA703")
+    if isinstance(found, (Fixed, Table)) or (isinstance(found, Sequence) and found.shape == "list"):
+        return numbers.as_truth(state, node, length(state, node, found))
+    return numbers.as_truth(state, node, numbers.as_scalar(state, node, found, "in a condition"))
+
+
 def elementwise(state: State, node: ast.AST, parts: list[Value], make: Callable[..., Scalar]) -> Value:
     """An operation on numbers, or on arrays element by element."""
     if all(isinstance(part, Scalar) for part in parts):
         return make(*parts)
     for part in parts:
         if isinstance(part, Opaque) or (isinstance(part, Output) and part.shape == "array"):
-            for one in parts:
-                numbers.release(state, node, one)
-            return Opaque()
+            return numbers.opaque(state, node, "elements", *parts)
         if not isinstance(part, (Scalar, Fixed, Sequence)):
             raise refuse(node, f"`{ast.unparse(node)}`", "compute with numbers and arrays", "DPA703")
     collections = [part for part in parts if not isinstance(part, Scalar)]
@@ -319,10 +350,30 @@ def materialized(state: State, node: ast.AST, found: Sequence) -> Value:
     """A list that is drawn now: an output."""
     if state.loops or state.depth != 1:
         raise refuse(node, "a list of draws inside a loop", "append to one list at the top of the function", "DPA705")
+    if found.shape == "any":
+        raise refuse(node, "a list or an array, which nothing says,", "annotate it", "DPA703")
     name = state.fresh("released")
     state.outputs.append(name)
-    go(state, node, found, lambda one: state.emit(f"{name}.append({numbers.as_scalar(state, node, one).code})"))
+    state.homes[name] = state.frames[-1]
+    go(state, node, found, lambda one: extended(state, node, name, one))
     return Output(name, found.shape if found.shape == "array" else "list")
+
+
+def extended(state: State, node: ast.AST, name: str, found: Value) -> None:
+    """An output list grows by one value; what is opaque grows it by the one number that it is made of."""
+    wrap = ""
+    if name in state.closed:
+        raise refuse(node, "a list that grows after it was used", "append to it before", "DPA705")
+    if isinstance(found, Opaque):
+        if len(found.parts) != 1 or not isinstance(found.parts[0], Scalar):
+            raise refuse(node, "a list of texts or roundings of several values", "append each value by itself", "DPA705")
+        wrap, found = found.site, found.parts[0]
+    one = numbers.as_scalar(state, node, found)
+    if one.loose:
+        state.learned.untyped = state.learned.untyped or state.line
+    if state.wraps.setdefault(name, (wrap, one.kind)) != (wrap, one.kind):
+        raise refuse(node, "a list of different types, or rounded in different ways", "append values of one kind", "DPA705")
+    state.emit(f"{name}.append({one.code})")
 
 
 def grown(state: State, node: ast.AST, items: list[Value]) -> Output:
@@ -331,8 +382,9 @@ def grown(state: State, node: ast.AST, items: list[Value]) -> Output:
         raise refuse(node, "a list that starts in a block and grows", "start it at the top of the function", "DPA705")
     name = state.fresh("released")
     state.outputs.append(name)
+    state.homes[name] = state.frames[-1]
     for one in items:
-        state.emit(f"{name}.append({numbers.as_scalar(state, node, one).code})")
+        extended(state, node, name, one)
     return Output(name)
 
 
@@ -377,6 +429,10 @@ def settle(state: State, node: ast.AST, found: Value) -> Value:
         return materialized(state, node, replace(found, shape="array"))
     if isinstance(found, Sequence) and found.shape == "iterator":
         raise teach(node, "two generators", "a name for an iterator", "items")
+    if isinstance(found, Fixed) and found.shape == "view":
+        raise refuse(node, "a name for a view of a dictionary", "write list(...) around it", "DPA705")
+    if isinstance(found, Fixed) and found.shape in ("iterator", "draws"):
+        raise teach(node, "two generators", "a name for an iterator", "items")
     if isinstance(found, Uniform):
         raise teach(node, "noise by hand", "a uniform number under a name")
     if isinstance(found, Noises):
@@ -389,12 +445,9 @@ def settle(state: State, node: ast.AST, found: Value) -> Value:
 def cell(state: State, node: ast.AST, found: Value) -> Value:
     """An entry of a dictionary: a name of its own for a number, so that it may change."""
     found = settle(state, node, found)
-    return replace(state.temporary(node, "cell", found), known=UNKNOWN) if isinstance(found, Scalar) else found
-
-
-def in_module(name: str) -> Value:
-    """Something in a module."""
-    return Module(name)
+    if not isinstance(found, Scalar):
+        return state.held(node, found)
+    return replace(state.store(node, state.varying_name("cell"), found), known=UNKNOWN)
 
 
 def frozen(scope: Scope) -> Scope:

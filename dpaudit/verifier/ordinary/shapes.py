@@ -1,4 +1,8 @@
-"""The forms of returned values: what the core program returns instead, and how to make the one of the other."""
+"""The forms of values that are put out: the numbers that the core program puts out instead, and how to make the one of the other.
+
+A form says everything about a value but its numbers: sorts, lengths of what is written out, and the place of the source that
+computes what is opaque. Values of different forms are different outcomes, and the core program puts out which of them it is.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,8 @@ from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import Again, State
 from dpaudit.verifier.ordinary.values import Counts, Fixed, Nothing, Opaque, Output, Record, Scalar, Sequence, Table, Value
 
+SHOWN: Final = "shown__0"
+"""The output list of what is printed."""
 _ORDER: Final = ("bool", "int", "real", "str")
 _EMPTY: Final = {"bool": "False", "int": "0", "real": "Fraction(0, 1)", "str": "0"}
 
@@ -19,32 +25,52 @@ def put_out(state: State, node: ast.AST, found: Value) -> None:
     slots: list[Scalar] = []
     form = _form(state, node, sequences.settle(state, node, found), slots)
     known = state.learned.shapes
-    fitting = next((one for one in known if _fits(form, one)), None)
-    wider = None if fitting is not None else next((one for one in known if _fits(one, form)), None)
-    if fitting is None:
-        if wider is not None:
-            known[known.index(wider)] = form
-        else:
-            same = next((one for one in known if _plain(one) == _plain(form)), None)
-            if same is None:
-                known.append(form)
-            else:
-                known[known.index(same)] = _widest(same, form)
+    if form not in known:
+        known.append(form)
         raise Again
-    kinds = _kinds(fitting)
-    coerced = [state.as_real(one) if kind == "real" and one.kind != "real" else one for one, kind in zip(slots, kinds, strict=True)]
-    if any(one.kind != old.kind for one, old in zip(coerced, slots, strict=True)):
-        state.real("whole and other numbers as results")
-    parts = [one.code for one in coerced]
+    parts = [one.code for one in slots]
     if len(known) > 1:
-        by_kind = {kind: [one.code for one in coerced if one.kind == kind] for kind in _ORDER}
-        parts = [str(known.index(fitting))]
+        by_kind = {kind: [one.code for one in slots if one.kind == kind] for kind in _ORDER}
+        parts = [str(known.index(form))]
         for kind, size in sizes(known).items():
             parts += [*by_kind[kind], *[_EMPTY[kind]] * (size - len(by_kind[kind]))]
     parts += state.learned.outputs
-    if not parts:
-        parts = ["0"]
-    state.emit(f"return {parts[0]}" if len(parts) == 1 else f"return {', '.join(parts)}")
+    state.emit(f"return {', '.join(parts) or '0'}")
+
+
+def show(state: State, node: ast.AST, *parts: Value) -> None:
+    """Put values out here and now: for `print`, and where an error of Python would show them.
+
+    Each place and form has a number, which comes first; as many numbers follow each time, so the list can be read in one way only.
+    """
+    if state.record_loops:
+        raise teach(node, "draw per record", "an output for each record")
+    if state.lazy:
+        raise refuse(node, f"`{ast.unparse(node)}` in a comprehension", "write a loop", "DPA706")
+    slots: list[Scalar] = []
+    form = tuple(_form(state, node, part, slots) for part in parts)
+    if _has_list(form):
+        raise refuse(node, f"`{ast.unparse(node)}`", "print numbers one by one", "DPA706")
+    numbers.put_out(state, SHOWN)
+    place = state.text(f"{getattr(node, 'lineno', 0)}:{getattr(node, 'col_offset', 0)}:{form}")
+    for one in (place, *slots):
+        code = f"(1 if {one.code} else 0)" if one.kind == "bool" else one.code
+        state.emit(f"{SHOWN}.append({code if one.kind == 'real' else f'Fraction({code})'})")
+
+
+def computed(
+    state: State, node: ast.AST, what: str, *parts: Value, sort: str = "number", total: bool = True, lossy: bool = True
+) -> Opaque:
+    """What is not computed, but made of numbers: where it may fail for some values, or for their types, these are shown."""
+    found = numbers.opaque(state, node, what, *parts, sort=sort, lossy=lossy)
+    if not total or any(numbers.sort_of(part) != "number" for part in parts):
+        show(state, node, found)
+    return found
+
+
+def _has_list(form: Any) -> bool:
+    """True if a form has a list whose length the source does not say."""
+    return isinstance(form, tuple) and (form[:1] == ("output",) or any(map(_has_list, form)))
 
 
 def sizes(known: list[Any]) -> dict[str, int]:
@@ -57,23 +83,27 @@ def _form(state: State, node: ast.AST, found: Value, slots: list[Scalar]) -> tup
     match found:
         case Scalar(kind="str", known=str()):
             return ("text", found.known)
-        case Scalar():
+        case Scalar(loose=("?",)):
+            state.learned.untyped = state.learned.untyped or state.line
             slots.append(found)
             return (found.kind,)
+        case Scalar():
+            slots += [found, *(Scalar(code, "bool") for code in found.loose)]
+            return ("loose", len(found.loose)) if found.loose else (found.kind,)
         case Nothing():
             return ("none",)
         case Opaque():
-            return ("opaque",)
-        case Output():
-            numbers.put_out(state, found.name)
-            return ("output", found.name)
+            return ("opaque", found.site, *(_form(state, node, part, slots) for part in found.parts))
+        case Output(name=name):
+            numbers.put_out(state, name)
+            return ("output", name, found.shape == "array", *state.wraps.get(name, ("", "")))
         case Fixed():
-            shape = "list" if found.shape in ("list", "array", "range") else "tuple"
-            return (shape, *(_form(state, node, item, slots) for item in found.items))
+            return (found.shape, *(_form(state, node, item, slots) for item in found.items))
         case Table():
             return ("dict", *((key, _form(state, node, cell, slots)) for key, cell in found.cells.items()))
         case Record():
-            return ("record", *(_form(state, node, part, slots) for part in found.parts.values()))
+            name = found.owner.tree.name if found.owner is not None else ""
+            return ("record", name, *(_form(state, node, part, slots) for part in found.parts.values()))
         case Sequence():
             return _form(state, node, sequences.materialized(state, node, found), slots)
         case Counts():
@@ -88,34 +118,16 @@ def _form(state: State, node: ast.AST, found: Value, slots: list[Scalar]) -> tup
 
 def _kinds(form: tuple[Any, ...]) -> list[str]:
     """The sorts of the numbers in a form, in order."""
-    if form[0] in _ORDER:
-        return [form[0]]
-    if form[0] == "dict":
-        return [kind for _, part in form[1:] for kind in _kinds(part)]
-    if form[0] in ("list", "tuple", "record"):
-        return [kind for part in form[1:] for kind in _kinds(part)]
+    match form:
+        case ("bool" | "int" | "real" | "str" as kind,):
+            return [kind]
+        case ("loose", count):
+            return ["real", *["bool"] * count]
+        case ("dict", *parts):
+            return [kind for _, part in parts for kind in _kinds(part)]
+        case ("record" | "opaque", _, *parts) | ("list" | "tuple" | "array" | "range", *parts):
+            return [kind for part in parts for kind in _kinds(part)]
     return []
-
-
-def _plain(form: Any) -> Any:
-    """A form without the difference between whole and other numbers."""
-    if isinstance(form, tuple):
-        return tuple("number" if one in ("int", "real") and place == 0 else _plain(one) for place, one in enumerate(form))
-    return form
-
-
-def _fits(form: Any, other: Any) -> bool:
-    """True if values of one form are of the other, whole numbers being real ones."""
-    return _plain(form) == _plain(other) and all(b in (a, "real") for a, b in zip(_kinds(form), _kinds(other), strict=True))
-
-
-def _widest(one: Any, other: Any) -> Any:
-    """The form that two forms fit that differ in sorts of numbers."""
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        if one and other and {one[0], other[0]} == {"int", "real"}:
-            return ("real",)
-        return tuple(_widest(a, b) for a, b in zip(one, other, strict=True))
-    return one
 
 
 def rebuilt(known: list[Any], texts: dict[str, int], outputs: tuple[str, ...], values: tuple[Any, ...]) -> Any:
@@ -132,26 +144,29 @@ def rebuilt(known: list[Any], texts: dict[str, int], outputs: tuple[str, ...], v
     words = {number: text for text, number in texts.items()}
 
     def build(one: tuple[Any, ...]) -> Any:
-        match one[0]:
-            case "text":
-                return one[1]
-            case "none":
+        match one:
+            case ("text", text):
+                return text
+            case ("none",):
                 return None
-            case "opaque":
+            case ("opaque", _, *parts):
+                for part in parts:
+                    build(part)
                 return ...
-            case "output":
-                return list(lists[one[1]])
-            case "dict":
-                return {key: build(part) for key, part in one[1:]}
-            case "list":
-                return [build(part) for part in one[1:]]
-            case "tuple" | "record":
-                return tuple(build(part) for part in one[1:])
-            case "str":
+            case ("output", name, _, wrap, kind):
+                return [... if wrap else words.get(value) if kind == "str" else value for value in lists[name]]
+            case ("dict", *parts):
+                return {key: build(part) for key, part in parts}
+            case ("list" | "array" | "range", *parts):
+                return [build(part) for part in parts]
+            case ("tuple", *parts) | ("record", _, *parts):
+                return tuple(build(part) for part in parts)
+            case ("loose", count):
+                value = rest.pop(0)
+                del rest[:count]
+                return value
+            case ("str",):
                 return words.get(rest.pop(0))
         return rest.pop(0)
 
     return build(form)
-
-
-__all__ = ["numbers", "put_out", "rebuilt", "sizes"]

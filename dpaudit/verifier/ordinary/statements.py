@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dpaudit.verifier.ordinary import loops, numbers, sequences, shapes
 from dpaudit.verifier.ordinary.refusing import refuse, teach
-from dpaudit.verifier.ordinary.state import Again, State, core_name, names_in
+from dpaudit.verifier.ordinary.state import Again, State, core_name
 from dpaudit.verifier.ordinary.values import (
     UNKNOWN,
     Counts,
@@ -18,7 +18,6 @@ from dpaudit.verifier.ordinary.values import (
     Module,
     Noises,
     Nothing,
-    Opaque,
     Output,
     Record,
     Scalar,
@@ -39,8 +38,6 @@ def block(state: State, nodes: list[ast.stmt]) -> None:
         if state.dead:
             return
         state.at(node)
-        if state.hook is not None and state.hook(node):
-            continue
         read = _READERS.get(type(node))
         if read is None:
             key = "try" if isinstance(node, (ast.Try, ast.TryStar)) else None
@@ -55,23 +52,21 @@ def assign(state: State, node: ast.AST, name: str, found: Value) -> None:
     scope = state.scope
     found = sequences.settle(state, node, found)
     if not isinstance(found, Scalar):
-        capture(state, found)
+        scope.names[name] = state.held(node, found)
+        return
+    once = scope.stores.get(name, 0) == 1
+    if once and found.code in state.made - state.varying:
         scope.names[name] = found
         return
-    stored = state.store(node, core_name(state, name, scope), found)
-    once = scope.stores.get(name, 0) == 1
-    scope.names[name] = replace(stored, known=stored.known if once else UNKNOWN, released=stored.released and once, now=found.known)
-
-
-def capture(state: State, found: Value) -> None:
-    """The numbers in a collection are those of now: names that they are written with may not change any more."""
-    parts = list(found.items) if isinstance(found, Fixed) else list(found.parts.values()) if isinstance(found, Record) else []
-    for part in parts:
-        if isinstance(part, Scalar):
-            for name in names_in(part.code):
-                state.captured.setdefault(name, name)
-        else:
-            capture(state, part)
+    core = core_name(state, name, scope)
+    if core in state.assigned and core not in state.learned.varies:
+        state.learned.varies.add(core)
+        raise Again
+    stored = state.store(node, core, found)
+    state.assigned.add(core)
+    if core not in state.learned.varies:
+        state.made.add(core)
+    scope.names[name] = replace(stored, known=stored.known if once else UNKNOWN, now=found.known)
 
 
 def target(state: State, node: ast.expr, found: Value) -> None:
@@ -84,7 +79,7 @@ def target(state: State, node: ast.expr, found: Value) -> None:
                 raise refuse(node, "* in a target", "name each part", "DPA705")
             values = sequences.unpacked(state, node, found, len(parts))
             # Values are computed before any name changes.
-            held = [_held(state, node, one) if len(parts) > 1 else one for one in values]
+            held = [state.held(node, one) for one in values]
             for part, one in zip(parts, held, strict=True):
                 target(state, part, one)
         case ast.Subscript():
@@ -95,11 +90,6 @@ def target(state: State, node: ast.expr, found: Value) -> None:
             raise refuse(node, f"the target `{ast.unparse(node)}`", "assign to names", "DPA705")
 
 
-def _held(state: State, node: ast.AST, found: Value) -> Value:
-    """A value that does not change with the names that it was made of."""
-    return state.temporary(node, "held", found) if isinstance(found, Scalar) and not found.is_known else found
-
-
 def _into(state: State, node: ast.Subscript, found: Value) -> None:
     """An entry of a dictionary gets a value."""
     owner = state.value(node.value)
@@ -107,45 +97,64 @@ def _into(state: State, node: ast.Subscript, found: Value) -> None:
         if isinstance(owner, Counts):
             raise teach(node, "private keys", f"`{ast.unparse(node)} = ...`")
         raise refuse(node, f"an assignment to `{ast.unparse(node)}`", "build a new list with a comprehension", "DPA705")
+    state.may_change(node, owner.home)
     if isinstance(node.slice, ast.Slice):
         raise refuse(node, "an assignment to a slice", "build a new list", "DPA705")
     key = numbers.as_scalar(state, node.slice, state.value(node.slice))
     if not key.is_known:
-        _chosen_cell(state, node, owner, key, numbers.as_scalar(state, node, sequences.settle(state, node, found)))
+        _each_cell(state, node, owner, key, lambda _: numbers.as_scalar(state, node, sequences.settle(state, node, found)))
         return
     here = (state.depth, state.loops)
     old = owner.cells.get(key.known)
     if isinstance(old, Scalar) and isinstance(found, Scalar):
-        owner.cells[key.known] = replace(state.store(node, old.code, found), known=UNKNOWN)
+        # A cell is a variable of the core program: nothing is remembered of what it holds.
+        state.store(node, old.code, found)
+        owner.cells[key.known] = state.variable(old.code)
     elif here == owner.block:
+        if any(one is owner for one in state.going):
+            raise refuse(node, "a dictionary that changes while it is gone through", "fill another dictionary", "DPA705")
         owner.cells[key.known] = sequences.cell(state, node, found)
     else:
         raise refuse(node, "a dictionary that gets a key in a block", "give every key a value before", "DPA705")
 
 
-def _chosen_cell(state: State, node: ast.AST, table: Table, key: Scalar, found: Scalar) -> None:
-    """The entry of a key that is known when the program runs."""
-    found = state.temporary(node, "held", found)
-    tests = [(numbers.link(state, node, ast.Eq(), key, numbers.constant(state, one)).code, one) for one in table.cells]
-    if not tests:
+def _each_cell(state: State, node: ast.AST, table: Table, key: Scalar, new: Callable[[Scalar], Scalar]) -> None:
+    """The entry of a key that is known when the program runs gets a value; that the dictionary has the key is owed."""
+    if not table.cells:
         raise teach(node, "private keys", "a key that is found in the data")
-    for place, (test, one) in enumerate(tests):
+    tests = {one: numbers.link(state, node, ast.Eq(), key, numbers.constant(state, one)).code for one in table.cells}
+    state.owe(f"({' or '.join(tests.values())})")
+    for place, (one, test) in enumerate(tests.items()):
         old = table.cells[one]
         if not isinstance(old, Scalar):
             raise refuse(node, "a key of a dictionary of lists", "use one list a name", "DPA705")
         with sequences.branch(state, f"{'if' if place == 0 else 'elif'} {test}:"):
-            state.store(node, old.code, found)
-    with sequences.branch(state, "else:"):
-        state.emit("raise LookupError")
+            state.store(node, old.code, new(old))
+        table.cells[one] = state.variable(old.code)
 
 
 def _assignment(state: State, node: ast.Assign) -> None:
     """`name = value`."""
-    found = sequences.settle(state, node, state.value(node.value))
+    found = state.value(node.value)
+    if isinstance(found, Sequence) and found.shape == "iterator" and _is_used_once(state, node):
+        found = replace(found, shape="list")
+    found = sequences.settle(state, node, found)
     if len(node.targets) > 1:
-        found = _held(state, node, found)
+        found = state.held(node, found)
     for one in node.targets:
         target(state, one, found)
+
+
+def _is_used_once(state: State, node: ast.Assign) -> bool:
+    """True if a generator gets a name that is read at one place, which runs once: it is then not empty there."""
+    match node.targets:
+        case [ast.Name(id=name)] if state.scope.stores.get(name) == 1 and not state.loops and not state.unrolled:
+            parts = [part for one in state.scope.body for part in ast.walk(one)]
+            again = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp, ast.Lambda, ast.FunctionDef)
+            repeated = {id(part) for whole in parts if isinstance(whole, again) for part in ast.walk(whole)}
+            uses = [part for part in parts if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Load)]
+            return len(uses) == 1 and id(uses[0]) not in repeated
+    return False
 
 
 def _annotated(state: State, node: ast.AnnAssign) -> None:
@@ -171,6 +180,7 @@ def _augmented(state: State, node: ast.AugAssign) -> None:
             owner = state.value(node.target.value)
             if not isinstance(owner, Table):
                 raise refuse(node, f"`{ast.unparse(node)}`", "change entries of dictionaries whose keys are written out", "DPA705")
+            state.may_change(node, owner.home)
             key = numbers.as_scalar(state, node, state.value(node.target.slice))
             if key.is_known:
                 if key.known not in owner.cells:
@@ -178,17 +188,13 @@ def _augmented(state: State, node: ast.AugAssign) -> None:
                 new = BINARY[0](state, node, node.op, owner.cells[key.known], state.value(node.value))
                 _into(state, node.target, new)
                 return
-            amount = _held(state, node, state.value(node.value))
-            keys = list(owner.cells)
-            if not keys:
-                raise teach(node, "private keys", "a key that is found in the data")
-            for place, one in enumerate(keys):
-                test = numbers.link(state, node, ast.Eq(), key, numbers.constant(state, one)).code
-                with sequences.branch(state, f"{'if' if place == 0 else 'elif'} {test}:"):
-                    old = numbers.as_scalar(state, node, owner.cells[one])
-                    state.store(node, old.code, numbers.as_scalar(state, node, BINARY[0](state, node, node.op, old, amount)))
-            with sequences.branch(state, "else:"):
-                state.emit("raise LookupError")
+            amount = state.held(node, state.value(node.value))
+            key = numbers.as_scalar(state, node, state.held(node, key))
+
+            def changed(old: Scalar) -> Scalar:
+                return numbers.as_scalar(state, node, BINARY[0](state, node, node.op, old, amount))
+
+            _each_cell(state, node, owner, key, changed)
         case _:
             raise teach(node, "mutation", f"`{ast.unparse(node)}`")
 
@@ -213,20 +219,20 @@ def append(state: State, node: ast.AST, owner_node: ast.expr, found: Value) -> N
     """A list grows by one value."""
     owner = state.value(owner_node)
     if isinstance(owner, Output) and owner.shape == "list":
-        if isinstance(found, Opaque):
-            return
-        code = numbers.as_scalar(state, node, found).code
         if state.record_loops:
             raise teach(node, "draw per record", "a list with an entry for each record")
-        state.emit(f"{owner.name}.append({code})")
+        state.may_change(node, state.homes[owner.name])
+        sequences.extended(state, node, owner.name, found)
         return
     if not isinstance(owner, Fixed) or owner.shape != "list" or owner.place == (0, 0):
         raise refuse(node, "an append to something other than a list of this function", "start with `out = []`", "DPA705")
+    state.may_change(node, owner.home)
     if owner.block != (state.depth, state.loops):
         state.learned.grown.add(owner.place)
         raise Again
-    item = sequences.settle(state, node, found)
-    item = state.temporary(node, "item", item) if isinstance(item, Scalar) and not item.is_known else item
+    if any(one is owner for one in state.going):
+        raise refuse(node, "a list that grows while it is gone through", "append to another list", "DPA705")
+    item = state.held(node, sequences.settle(state, node, found))
     replaced(state, node, owner, replace(owner, items=(*owner.items, item)))
 
 
@@ -255,7 +261,7 @@ def _holds(found: Value, wanted: Value) -> bool:
 def _branch(state: State, node: ast.If) -> None:
     """`if`."""
     found = state.value(node.test)
-    test = numbers.as_truth(state, node.test, numbers.as_scalar(state, node.test, found, "in a condition"))
+    test = sequences.truth(state, node.test, found)
     if test.is_known:
         block(state, node.body if test.known else node.orelse)
         return
@@ -286,7 +292,7 @@ def divided(state: State, node: ast.AST, test: Scalar, then: Callable[[], None],
 
 
 def joined(first: dict[str, Value], second: dict[str, Value]) -> dict[str, Value]:
-    """The names after two branches: those that stand for one thing in both."""
+    """The names after two branches: those that stand for one thing in both; others have no value that is read."""
     found: dict[str, Value] = {}
     for name in first.keys() | second.keys():
         one, other = first.get(name), second.get(name)
@@ -294,11 +300,9 @@ def joined(first: dict[str, Value], second: dict[str, Value]) -> dict[str, Value
             found[name] = one
         elif isinstance(one, Scalar) and isinstance(other, Scalar) and one.code == other.code and one.kind == other.kind:
             counts = one.counts_records or other.counts_records
-            found[name] = replace(one, known=UNKNOWN, now=UNKNOWN, counts_records=counts, released=False)
-        elif isinstance(one, Opaque) and isinstance(other, Opaque):
-            pass  # which of the two it is may not be computed from what is released
-        elif (one is None or other is None) and isinstance(one or other, Scalar):
-            found[name] = one or other  # type: ignore[assignment]
+            loose = one.loose if one.loose == other.loose else ("?",)
+            noisy = one.noisy and other.noisy
+            found[name] = replace(one, known=UNKNOWN, now=UNKNOWN, counts_records=counts, noisy=noisy, loose=loose)
     return found
 
 
@@ -318,24 +322,33 @@ def _raised(state: State, node: ast.Raise) -> None:
         if keywords:
             raise refuse(node, "an exception with named parts", "raise ValueError(...)", "DPA706")
     known = isinstance(raised, ast.Name) and raised.id in ERRORS and state.scope.find(raised.id) is None
-    for one in args:
-        text = state.value(one)
-        if not (isinstance(text, Scalar) and text.is_known) and not isinstance(text, Opaque):
-            raise refuse(node, "a message that is computed", "use a constant message", "DPA706")
     if not known or node.cause is not None:
         raise refuse(node, "this raise", f"raise one of {', '.join(ERRORS)}", "DPA706")
-    state.emit(f"raise {raised.id}")  # type: ignore[union-attr]
+    _ends(state, node, raised.id, args)  # type: ignore[union-attr]
+
+
+def _ends(state: State, node: ast.AST, error: str, args: list[ast.expr]) -> None:
+    """An exception ends the run. Its message can be seen, so each kind of exception has one message."""
+    if state.lazy:
+        raise refuse(node, "an error that a comprehension may raise, or not", "write a loop", "DPA706")
+    texts = [state.value(one) for one in args]
+    if not all(isinstance(one, Scalar) and one.is_known for one in texts):
+        raise refuse(node, "a message that is computed", "use a constant message", "DPA706")
+    message = f"{type(node).__name__} {[one.known for one in texts if isinstance(one, Scalar)]}"
+    if state.errors.setdefault(error, message) != message:
+        raise refuse(node, f"a second message of {error}", "raise the same message, or another kind of exception", "DPA706")
+    state.emit(f"raise {error}")
     state.dead = True
 
 
 def _asserted(state: State, node: ast.Assert) -> None:
     """`assert`: an exception where it is false; Python must not run with -O."""
-    test = numbers.truth(state, node.test)
+    test = sequences.truth(state, node.test, state.value(node.test))
     state.learned.notes.append("asserts are checked: Python does not run with -O")
     if test.is_known and test.known:
         return
     with sequences.branch(state, f"if not {test.code}:"):
-        state.emit("raise RuntimeError")
+        _ends(state, node, "RuntimeError", [] if node.msg is None else [node.msg])
 
 
 def _expression(state: State, node: ast.Expr) -> None:

@@ -16,6 +16,12 @@ FLOATS: Final = (
 )
 
 
+TRANSLATION: Final = (
+    "the function was translated into the verified subset, and no proof covers the translation: it is compared with Python on "
+    "random data and on the witnesses of each verdict; an earlier one was broken by hand-made programs (docs/decisions/0015)"
+)
+
+
 def claim_of(reading: Reading) -> str:
     """The claim of a function, in terms of its own parameters."""
     spec = reading.claimed
@@ -64,25 +70,28 @@ def understood(reading: Reading) -> Iterator[str]:
     yield f"output: {' or '.join(dict.fromkeys(forms)) or 'nothing'}"
 
 
-def _form(form: tuple[object, ...]) -> str:
+def _form(form: tuple[Any, ...]) -> str:
     """The form of a returned value in words."""
     words = {"int": "a whole number", "real": "a number", "bool": "a truth value", "str": "a text", "none": "None"}
-    words |= {"opaque": "a function of released values", "output": "a list"}
+    words |= {"output": "a list", "loose": "a number"}
     match form:
+        case ("opaque", _, *parts):
+            return f"a function of ({', '.join(map(_form, parts))})"
         case ("text", text):
             return repr(text)
         case ("dict", *parts):
             pairs: list[Any] = list(parts)
             return "{" + ", ".join(f"{key!r}: {_form(part)}" for key, part in pairs) + "}"
-        case ("list" | "tuple" | "record", *parts):
-            inner = ", ".join(_form(part) for part in parts)  # type: ignore[arg-type]
-            return f"[{inner}]" if form[0] == "list" else f"({inner})"
+        case ("list" | "array" | "range" as kind, *parts):
+            return f"{'' if kind == 'list' else kind}[{', '.join(map(_form, parts))}]"
+        case ("tuple", *parts) | ("record", _, *parts):
+            return f"({', '.join(map(_form, parts))})"
     return words[str(form[0])]
 
 
 def assumptions(reading: Reading) -> tuple[str, ...]:
     """What the verdict leaves to the caller."""
-    found = ["arguments have the types that are shown, and meet what is required"]
+    found = ["arguments have the types that are shown, and meet what is required", TRANSLATION]
     if reading.claimed.domain:
         found.append("between databases of the domain; that data outside it are rejected can be observed")
     if "add_remove" in reading.data.relations.values():

@@ -24,7 +24,7 @@ class Scalar:
     origin: str | None = None  # the assumed type that it has, such as "q" or "q.age"
     counts_records: bool = False  # whether it is a private number of records
     noisy: bool = False  # whether noise was added to it
-    released: bool = False  # whether it is a constant, or anybody can compute it from public parameters
+    loose: tuple[str, ...] = ()  # truth values that decide whether a real one is an int or a float in Python; "?": nothing says
     now: Any = UNKNOWN  # the constant that was assigned to this name last
 
     @property
@@ -40,7 +40,14 @@ class Nothing:
 
 @dataclass(frozen=True)
 class Opaque:
-    """A function of values that are released already; it is not computed, since anybody can compute it."""
+    """What one place of the source computes of some values, and the core program does not: `site(*parts)`.
+
+    It is put out as its parts, so equal parts and an equal site mean equal values, wherever it went in between.
+    """
+
+    site: str
+    parts: tuple[Value, ...]
+    sort: str = "other"  # "number" or "text" where that is sure
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +58,7 @@ class Fixed:
     shape: str = "list"
     place: tuple[int, int] = (0, 0)  # where the source writes it
     block: tuple[object, ...] = ()  # the block in which it was made, in which alone it may grow
+    home: Scope | None = None  # the function that made it, which alone may change it
 
 
 @dataclass(frozen=True)
@@ -140,16 +148,18 @@ class Table:
 
     cells: dict[Any, Value] = field(default_factory=dict)
     block: tuple[object, ...] = ()
+    home: Scope | None = None
 
 
 @dataclass
 class Counts:
-    """A dictionary whose entries are sums over records: contributions of a key and an amount."""
+    """A dictionary whose entries are sums over records: pairs of a key and an amount, of data that do not change."""
 
-    parts: list[Callable[[Callable[[Value, Scalar], None]], None]]
+    pairs: Value | None
     total: bool  # whether a key that is not there gives 0, instead of an error
     fresh: bool = True  # whether nothing was read from it yet
     block: tuple[object, ...] = ()
+    home: Scope | None = None
 
 
 @dataclass
@@ -177,6 +187,7 @@ class Base:
     each: Callable[[Callable[[Value], None]], None]
     length: Scalar | None = None  # where it is public
     private: bool = False  # whether it goes through private records that come and go
+    nested: bool = False  # whether it writes several loops, or rounds one after the other: no jump leaves it rightly
     at: Callable[[ast.AST, Scalar], Value] | None = None  # the element at a place from 0 on, which is owed to be inside
 
 

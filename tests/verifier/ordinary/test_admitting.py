@@ -1,22 +1,88 @@
-"""False programs, written to be proven, are not read; ordinary ones are."""
+"""Programs that were written to deceive are refused, or read as Python reads them and not proven; ordinary ones are read."""
 
-import tomllib
-from pathlib import Path
+from __future__ import annotations
+
+import random
 
 import pytest
 
 from dpaudit.errors import Unsupported
+from dpaudit.promise import violation
 from dpaudit.spec import Spec
+from dpaudit.verifier import verify
+from dpaudit.verifier.frontend import parse
+from dpaudit.verifier.ir import ListOf, contract_of
 from dpaudit.verifier.ordinary.reading import read
+from dpaudit.verifier.ordinary.replaying import Differs, compare, random_inputs, random_noise
+from dpaudit.verifier.ordinary.shapes import SHOWN
+from tests.verifier.ordinary.conftest import rows
 
-ATTACKS = tomllib.loads(Path(__file__).with_name("attacks.toml").read_text(encoding="utf-8"))["program"]
+ATTACKS = [row for name in ("attacks", "attacks_again") for row in rows(name)]
 HEAD = "import numpy as np\n\ndef f(data: list[int], eps):\n"
+RECORD = 12345
+"""The record that most of the programs treat in a way of its own."""
+PROVEN_WITHOUT = (
+    "p14",
+    "p16",
+    "p17",
+    "p19",
+    "p20",
+    "p24",
+    "q25_getattr_seed",
+    "q26_alias_patch",
+    "q27_builtins_patch",
+    "q28_rebind_if",
+)
 
 
-@pytest.mark.parametrize("program", ATTACKS, ids=lambda program: program["name"])
-def test_a_program_that_was_written_to_deceive_is_not_read(program):
+def _adjacency(row):
+    """The relation that a program is about."""
+    return "replace_one" if "# replace" in row["text"] else row.get("adjacency", "add_remove")
+
+
+def _inputs(reading, program, source):
+    """Data in which the record often is."""
+    found = random_inputs(reading, program, source)
+    for one in program.parameters:
+        values = list(found[one.name]) if isinstance(one.sort, ListOf) else []
+        if values and not reading.texts and not one.name.endswith(("__here", "__which")) and source.random() < 0.6:
+            values[source.randrange(len(values))] = RECORD
+            found[one.name] = tuple(values)
+    return found
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack["name"])
+def test_a_program_that_was_written_to_deceive_is_refused_or_read_as_python_reads_it(attack):
+    try:
+        reading = read(attack["text"], Spec("1", _adjacency(attack)), function="f")
+        program = parse(reading.text, reading.promise)
+    except Unsupported:
+        return
+    source = random.Random(5)  # noqa: S311 - data for comparisons
+    noise, promise = random_noise(source), contract_of(program).promise
+    data = [one for one in (_inputs(reading, program, source) for _ in range(40)) if violation(promise, one) is None]
+    try:
+        assert sum(compare(reading, program, one, noise) for one in data) > 0
+    except Differs:
+        # A function that is not computed may fail: what it is computed of was put out before, and a verdict is withdrawn.
+        assert SHOWN in reading.learned.outputs
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack["name"])
+def test_a_program_that_was_written_to_deceive_is_not_proven(attack):
+    try:
+        found = verify(attack["text"], claim="1", adjacency=_adjacency(attack), function="f", seconds=10)
+    except Unsupported:
+        return
+    assert not found.status.startswith("proven")
+
+
+@pytest.mark.parametrize("name", PROVEN_WITHOUT)
+def test_what_the_file_may_change_is_refused(name):
+    row = next(row for row in ATTACKS if row["name"] == name)
     with pytest.raises(Unsupported):
-        read(program["text"], Spec("1", "add_remove"), function="f")
+        read(row["text"], Spec("1", "add_remove"), function="f")
 
 
 @pytest.mark.parametrize(
@@ -26,7 +92,15 @@ def test_a_program_that_was_written_to_deceive_is_not_read(program):
         "    total = 0\n    for x in data:\n        total += min(max(x, 0), 9)\n    return total + np.random.laplace(0, 9 / eps)\n",
         "    big = sum(1 for x in data if x > 9)\n    noisy = big + np.random.laplace(0, 1 / eps)\n    return f'{noisy} of them'\n",
         "    if eps <= 0:\n        raise ValueError\n    return round(len(data) + np.random.laplace(0, 1 / eps))\n",
-        "    n = 0\n    for x in data:\n        if x > 3:\n            n += 1\n    return n + np.random.laplace(0, 1 / eps)\n",
+        (
+            "    c = {'a': 0}\n    for x in data:\n        if x > 3:\n            c['a'] += 1\n"
+            "    return c['a'] + np.random.laplace(0, 1 / eps)\n"
+        ),
+        (
+            "    y = len(data) + np.random.laplace(0, 1 / eps)\n"
+            "    if y > 3:\n        print('many')\n        return 'many'\n    return round(y)\n"
+        ),
+        "    i = 0\n    while i < 3:\n        i += 1\n    return i + len(data) + np.random.laplace(0, 1 / eps)\n",
     ],
 )
 def test_an_ordinary_function_is_read(body):
@@ -36,13 +110,28 @@ def test_an_ordinary_function_is_read(body):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("    n = 0\n    for x in data:\n        n += 1\n    return x + np.random.laplace(0, 1)\n", "x, which may have no value"),
-        ("    d = {}\n    d['a'] = 1\n    return d['a']\n", "the assignment to d['a']"),
-        ("    y = round(0.5)\n    return y if len(data) > 3 else 2\n", "a choice among rounded or formatted values"),
-        ("    k = 1\n    xs = [x * k for x in data]\n    k = 2\n    return sum(xs)\n", "k, which gets another value"),
+        ("    n = 0\n    for x in data:\n        n += 1\n    return x + np.random.laplace(0, 1)\n", "the name x; it has no value"),
+        ("    d = {}\n    if eps > 1:\n        d['a'] = 1\n    return d\n", "a dictionary that gets a key in a block"),
+        ("    k = 1\n    xs = [x * k for x in data]\n    k = 2\n    return sum(xs) + k\n", "a new value of k"),
+        ("    d = {'a': 1}\n    def g():\n        d['a'] = 2\n        return 1\n    return g()\n", "of another function"),
+        ("    if len(data) > 3:\n        raise ValueError('a')\n    raise ValueError('b')\n", "a second message of ValueError"),
     ],
 )
 def test_a_refusal_names_the_form_and_what_to_write(body, said):
     with pytest.raises(Unsupported) as refusal:
         read(HEAD + body, Spec("eps", "add_remove"), function="f")
     assert said in str(refusal.value)
+
+
+def test_a_number_that_is_an_int_in_some_runs_is_not_proven():
+    text = "def f(data: list[int], eps: Fraction):\n    s = 0\n    for x in data:\n        s += Fraction(0)\n    return s\n"
+    found = verify(text, claim="eps", adjacency="add_remove", seconds=5)
+    assert found.status == "unknown"
+    assert "whose type may show the data" in found.reason
+
+
+def test_which_of_two_roundings_is_returned_is_part_of_the_outcome():
+    body = "    y = len(data) + np.random.laplace(0, 1)\n    return round(y) if len(data) > 3 else round(y, 1)\n"
+    reading = read(HEAD + body, Spec("1", "add_remove"), function="f")
+    assert len(reading.learned.shapes) == 1
+    assert "bool" in str(reading.learned.shapes[0])
