@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from learners.targets import choices, halfspaces, kernels, linear, outside, perturbation, phased, public_data, sums
+from learners.targets import boosting, choices, halfspaces, kernels, linear, outside, perturbation, phased, public_data, sums
 
 TARGETS: Final = (
     *linear.TARGETS,
@@ -16,5 +16,6 @@ TARGETS: Final = (
     *public_data.TARGETS,
     *kernels.TARGETS,
     *perturbation.TARGETS,
+    *boosting.TARGETS,
 )
 """All of them, in the order in which an audit of everything makes them."""
