@@ -12,7 +12,7 @@ from sklearn.isotonic import isotonic_regression
 
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Exact, integer
-from learners.boosting.losses import LABEL_BINS, bin_targets, class_loss, square_loss
+from learners.boosting.losses import class_loss, square_loss
 from learners.boosting.plans import boosting_plan
 from learners.boosting.rounds import boost, one_hot
 from learners.estimator import PrivateModel, Public
@@ -20,8 +20,8 @@ from learners.probabilities import LikelyClasses, read_threshold
 from learners.regression import PrivateRegressor
 from learners.rows.columns import Column, describe_columns, read_cells, read_columns
 from learners.rows.ingest import checked_features
-from learners.rows.labels import TARGET_UNIT
 from learners.solvers.gradient import WEIGHT_BITS
+from learners.solvers.label_scale import LABEL_BINS, bin_targets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -247,4 +247,4 @@ class PrivateBoostingRegressor(Boosting, PrivateRegressor):
 
     def _learn(self, rows: Rows, plan: BoostingPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
         """The planned releases, labels counted by bins of their range."""
-        return self._learn_with(rows, bin_targets(np.clip(rows.labels, -TARGET_UNIT, TARGET_UNIT)), plan, square_loss, source)
+        return self._learn_with(rows, bin_targets(rows.labels), plan, square_loss, source)

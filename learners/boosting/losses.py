@@ -8,17 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from learners.rows.labels import TARGET_UNIT
-from learners.solvers.slopes import LOGISTIC, SOFTMAX, UNIT, Bend, Slopes, expected_bend
+from learners.solvers.label_scale import LabelScale, cut_residuals
+from learners.solvers.slopes import LOGISTIC, SOFTMAX, Bend, Slopes, expected_bend
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-LABEL_BINS: Final = 32
-"""Bins of a regressor's labels."""
-
-_REACH: Final = 1.25
-"""Residuals are cut at so many deviations of the labels."""
 
 _LEAST_BEND: Final = 0.02
 
@@ -32,11 +26,6 @@ class ScoreLoss:
     bends: NDArray[np.float64]  # second derivatives to expect, one for each output; they decide steps, never noise
     bend: Bend | None  # those to expect at a score; None for the same everywhere
     scale: float  # by how much scores are expected to vary
-
-
-def bin_targets(labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The bin of each label of a regressor."""
-    return (labels + TARGET_UNIT) * LABEL_BINS // (2 * TARGET_UNIT + 1)
 
 
 def class_loss(counts: NDArray[np.float64], deviation: float) -> ScoreLoss:
@@ -54,20 +43,8 @@ def class_loss(counts: NDArray[np.float64], deviation: float) -> ScoreLoss:
 
 def square_loss(counts: NDArray[np.float64], deviation: float) -> ScoreLoss:
     """The squared loss, its residuals cut where noisy counts of the bins of labels suggest; scores are parts of the label bound."""
-    kept = np.where(counts > 2 * deviation, counts, 0.0)
-    if not kept.any():
-        kept = np.ones(LABEL_BINS)
-    places = (np.arange(LABEL_BINS) + 0.5) * (2 / LABEL_BINS) - 1
-    mean = float(np.einsum("i,i->", kept, places) / kept.sum())
-    spread = math.sqrt(float(np.einsum("i,i->", kept, np.square(places - mean)) / kept.sum()) + (1 / LABEL_BINS) ** 2 / 3)
-    cut = min(max(round(_REACH * spread * TARGET_UNIT), 1), TARGET_UNIT)
-
-    def slopes(margins: NDArray[np.int64], labels: NDArray[np.int64], margin_bits: int) -> NDArray[np.int64]:
-        """Residuals as parts of where they are cut, rounded toward zero."""
-        residuals = labels - (margins >> (margin_bits - TARGET_UNIT.bit_length() + 1))
-        return np.asarray(np.sign(residuals) * (np.minimum(np.abs(residuals), cut) * UNIT // cut))
-
-    return ScoreLoss(slopes, np.array([mean]), np.array([TARGET_UNIT / cut]), None, spread)
+    scale = LabelScale.of(counts, deviation)
+    return ScoreLoss(cut_residuals(scale.cut), np.array([scale.mean]), np.array([scale.curvature]), None, scale.spread)
 
 
 def _best_score(share: float) -> float:

@@ -30,7 +30,7 @@ NODES: Final = (
         binds=(
             *code("learners/boosting/plans.py", "count_sensitivity"),
             *code("learners/boosting/rounds.py", "count_records"),
-            *code("learners/boosting/losses.py", "bin_targets"),
+            *code("learners/solvers/label_scale.py", "bin_targets"),
         ),
     ),
     sensitivity(
@@ -43,6 +43,7 @@ NODES: Final = (
         binds=(
             *code("learners/boosting/rounds.py", "slope_rows"),
             *code("learners/boosting/losses.py", "class_loss", "square_loss"),
+            *code("learners/solvers/label_scale.py", "LabelScale", "cut_residuals"),
         ),
     ),
     source(
@@ -85,10 +86,11 @@ NODES: Final = (
     ),
     source(
         "PrivateLinearRegression.source",
-        "A fit is noisy sums of residuals times rows.",
+        "A fit is noisy counts of the labels, and noisy sums of cut residuals times rows.",
         f"{TESTS}public_data/test_linear_regression.py::test_weights_in_their_own_units_give_the_predictions",
-        needs=("squares", "descent"),
-        binds=code("learners/public_data/linear_regression.py", "PrivateLinearRegression"),
+        f"{TESTS}public_data/test_linear_regression.py::test_one_label_moves_the_counts_by_no_more_than_their_sensitivity",
+        needs=("slopes.binned", "descent"),
+        binds=code("learners/public_data/linear_regression.py", "PrivateLinearRegression", "RegressionPlan", "regression_plan"),
     ),
     learner_claim(
         "PrivateLinearRegression",

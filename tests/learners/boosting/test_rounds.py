@@ -15,11 +15,12 @@ from dpaudit.claims import Adjacency
 from dpaudit.releases import recording
 from learners.boosting import rounds
 from learners.boosting.boosting import PrivateBoostingClassifier
-from learners.boosting.losses import LABEL_BINS, bin_targets, class_loss, square_loss
+from learners.boosting.losses import class_loss, square_loss
 from learners.boosting.plans import boosting_plan
 from learners.boosting.rounds import boost, count_records, one_hot, slope_rows
 from learners.estimator import Public
 from learners.rows.columns import describe_columns
+from learners.solvers.label_scale import LABEL_BINS, bin_targets
 from learners.solvers.slopes import UNIT
 from mechanisms.sampling.random import source_from
 
