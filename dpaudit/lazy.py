@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 
-def lazily(package: str, homes: Mapping[str, str], *, root: str = "") -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """The `__getattr__` and the `__dir__` of a package (PEP 562), whose homes are below it unless another root is given."""
+def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """The `__getattr__` and the `__dir__` of a package (PEP 562)."""
 
     def load(name: str) -> object:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value: object = getattr(import_module(f"{root or package}.{homes[name]}"), name)
+        value: object = getattr(import_module(f"{package}.{homes[name]}"), name)
         setattr(sys.modules[package], name, value)
         return value
 

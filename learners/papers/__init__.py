@@ -57,4 +57,9 @@ HOMES: Final = {
 
 __all__ = [*sorted(HOMES)]
 
-__getattr__, __dir__ = lazily(__name__, HOMES, root="learners")
+__getattr__, _ = lazily("learners", HOMES)
+
+
+def __dir__() -> list[str]:
+    """The names of the learners."""
+    return __all__
