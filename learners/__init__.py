@@ -1,4 +1,7 @@
-"""Differentially private learners: scikit-learn estimators made of exact releases, each fit with a record of what it cost."""
+"""Differentially private learners: scikit-learn estimators made of exact releases, each fit with a record of what it cost.
+
+Listed are those to use; `learners.papers` has reproductions of published ones, which this package loads by name as well.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,11 @@ from typing import TYPE_CHECKING, Final
 from dpaudit.extras import require
 from dpaudit.lazy import lazily
 from dpaudit.own_packages import require_own
+from learners.papers import HOMES
 
 if TYPE_CHECKING:
+    from learners.boosting.boosting import PrivateBoostingClassifier as PrivateBoostingClassifier
+    from learners.boosting.boosting import PrivateBoostingRegressor as PrivateBoostingRegressor
     from learners.budget import Budget as Budget
     from learners.halfspaces.halfspace import HalfspaceClassifier as HalfspaceClassifier
     from learners.halfspaces.pure_halfspace import PureHalfspaceClassifier as PureHalfspaceClassifier
@@ -29,11 +35,16 @@ if TYPE_CHECKING:
     from learners.perturbation.objective import ObjectivePerturbation as ObjectivePerturbation
     from learners.perturbation.output import OutputPerturbation as OutputPerturbation
     from learners.perturbation.svm import PrivateSVM as PrivateSVM
+    from learners.pipeline.encoder import TableEncoder as TableEncoder
+    from learners.pipeline.pipeline import PrivatePipeline as PrivatePipeline
+    from learners.pipeline.pipeline import make_private_pipeline as make_private_pipeline
     from learners.public_data.cover_classifier import PublicCoverClassifier as PublicCoverClassifier
+    from learners.public_data.linear_regression import PrivateLinearRegression as PrivateLinearRegression
     from learners.public_data.private_classifier import PrivateClassifier as PrivateClassifier
     from learners.public_data.subspace_classifier import PublicSubspaceClassifier as PublicSubspaceClassifier
     from learners.public_data.subspace_regressor import PublicSubspaceRegressor as PublicSubspaceRegressor
     from learners.record import PrivacyRecord as PrivacyRecord
+    from learners.rows.columns import Text as Text
     from learners.selection.grid_search import PrivateGridSearchCV as PrivateGridSearchCV
 
 require("learners")  # every learner is an estimator of scikit-learn
@@ -41,33 +52,18 @@ require_own("mechanisms")
 
 _HOMES: Final = {
     "Budget": "budget",
-    "HalfspaceClassifier": "halfspaces.halfspace",
-    "GaussianProcessRelease": "kernels.gaussian_process",
-    "InteractiveKernelPredictor": "kernels.interactive",
-    "KernelMarginClassifier": "margins.kernel",
-    "KernelRidgeRegressor": "kernels.gaussian_process",
-    "LabelPrivateClassifier": "margins.label_private",
-    "MarginClassifier": "margins.margin",
-    "MarginSearch": "margins.margin_search",
-    "NeuralMarginClassifier": "margins.neural",
-    "NonInteractiveKernelClassifier": "kernels.non_interactive",
-    "SemiInteractiveKernelClassifier": "kernels.semi_interactive",
-    "SemiInteractiveKernelRegressor": "kernels.semi_interactive",
-    "ObjectivePerturbation": "perturbation.objective",
-    "OutputPerturbation": "perturbation.output",
-    "PolynomialMarginClassifier": "margins.polynomial_margin",
+    "make_private_pipeline": "pipeline.pipeline",
     "PrivacyRecord": "record",
-    "private_erm": "margins.erm",
+    "PrivateBoostingClassifier": "boosting.boosting",
+    "PrivateBoostingRegressor": "boosting.boosting",
     "PrivateClassifier": "public_data.private_classifier",
     "PrivateGridSearchCV": "selection.grid_search",
-    "PrivateSVM": "perturbation.svm",
-    "PureHalfspaceClassifier": "halfspaces.pure_halfspace",
-    "PublicCoverClassifier": "public_data.cover_classifier",
-    "PublicSubspaceClassifier": "public_data.subspace_classifier",
-    "PublicSubspaceRegressor": "public_data.subspace_regressor",
-    "PureMarginClassifier": "margins.pure_margin",
+    "PrivateLinearRegression": "public_data.linear_regression",
+    "PrivatePipeline": "pipeline.pipeline",
+    "TableEncoder": "pipeline.encoder",
+    "Text": "rows.columns",
 }
 
 __all__ = [*sorted(_HOMES)]
 
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazily(__name__, {**HOMES, **_HOMES})

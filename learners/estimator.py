@@ -145,7 +145,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
                 'Write for instance budget=Budget(ApproxDP(epsilon=1, delta="1e-6")).',
             )
         relation = self._relation()
-        features, labels = checked_features(X, may_be_empty=is_uncounted(relation)), checked_labels(y)
+        features, labels = self._read_features(X, may_be_empty=is_uncounted(relation)), checked_labels(y)
         require_one_label_each(features.shape[0], len(labels), relation)
         classes = self._kinds(labels)
         public = self._public(features, len(classes))
@@ -162,6 +162,10 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         self._keep(classes)
         return self
 
+    def _read_features(self, X: Any, *, may_be_empty: bool) -> Features:  # noqa: N803 - scikit-learn's name
+        """Features as numbers, refused for their type and shape only."""
+        return checked_features(X, may_be_empty=may_be_empty)
+
     def _keep(self, kinds: NDArray[Any]) -> None:
         """Keep what scores are turned into predictions by."""
 
@@ -172,7 +176,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
     def _scored(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
         """Scores of records, which are read as in `fit`."""
         check_is_fitted(self)
-        features = checked_features(X, may_be_empty=True)
+        features = self._read_features(X, may_be_empty=True)
         if features.shape[1] != self.n_features_in_:
             counts = f"{features.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input"
             raise InvalidArgument("DPA105", f"X has {counts}. Give the columns that it was fitted on, in their order.")

@@ -7,17 +7,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import positive, rational
-from learners.estimator import PrivateEstimator, Public
+from learners.estimator import Public
+from learners.probabilities import LikelyClasses, read_threshold
 from learners.public_data.plans import map_rows, solver_of, subspace_facts, subspace_of
 from learners.rows.labels import checked_classes, class_weights
 from learners.rows.ranges import read_ranges, require_dense
 from learners.solvers.gradient import WEIGHT_BITS, linear_rule, solve
 from learners.solvers.plans import SolverPlan, default_plan
-from learners.solvers.slopes import likely_classes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,15 +28,8 @@ if TYPE_CHECKING:
     from mechanisms.sampling.random import BitSource
 
 
-def _suits_link(model: Any) -> bool:
-    """True, or an error that says why scores have no probabilities: a learner of the user's own has a loss of its own."""
-    if getattr(model, "learner", None) is not None:
-        raise AttributeError("probabilities belong to the loss of the default learner; learner=... has another. Use its scores.")
-    return True
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrivateClassifier(PrivateEstimator):
+class PrivateClassifier(LikelyClasses):
     """A linear classifier that is (epsilon, delta)-differentially private, with nothing to tune.
 
     Solver, steps and noise follow from public quantities: the numbers of records, features and classes, epsilon, delta and the
@@ -59,6 +51,7 @@ class PrivateClassifier(PrivateEstimator):
         1/4096; None for equal ones. Scores and probabilities are then those of records so weighted.
       feature_ranges: a public pair (low, high) for every column: entries are cut to it and become numbers from -1 to 1, and
         `feature_norm` bounds these; None takes columns in their own units, where one of far larger values drowns the others.
+      decision_threshold: for two classes, the public probability from which on the second is predicted; None for the likelier.
     Source: Bassily, Smith, Thakurta 2014; docs/linear_learners.md, "The default rule"; docs/public_data.md.
     Example:
       >>> import numpy as np
@@ -76,21 +69,7 @@ class PrivateClassifier(PrivateEstimator):
     public_X: Any = None  # noqa: N815 - features, as in scikit-learn
     class_weight: Mapping[Any, Exact] | None = None
     feature_ranges: Any = None
-
-    @available_if(_suits_link)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
-        """Probabilities of the classes, of shape (n, K), for which the released scores would be best; they cost nothing.
-
-        They are calibrated as far as the records follow a linear model and noise is small, and rank records as the scores do.
-        """
-        scores = self._scored(X)
-        return np.ones((len(scores), 1)) if self.plan_ is None else likely_classes(scores)
-
-    @available_if(_suits_link)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
-        """Logarithms of the probabilities of `predict_proba`."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
+    decision_threshold: Any = None
 
     @property
     def coef_(self) -> NDArray[np.float64]:
@@ -123,6 +102,8 @@ class PrivateClassifier(PrivateEstimator):
     def _plan(self, public: Public) -> AnyPlan:
         """The default rule."""
         weights = self._weights_of_classes(public.classes)
+        if self.decision_threshold is not None:
+            read_threshold(self.decision_threshold, public.classes)
         if self.feature_ranges is not None:
             self._require_ranges(public)
         if self.public_X is None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpaudit.errors import InvalidArgument, Unsupported
 from learners.margins.mapped import Learner, MappedPlan, mapped_plan
+from learners.probabilities import read_threshold
 from learners.public_data.default_rule import SpanDescent
 from learners.public_data.private_classifier import PrivateClassifier
 from learners.public_data.subspace import public_subspace
@@ -77,6 +78,10 @@ class PublicSubspaceClassifier(PrivateClassifier):
             raise Unsupported(
                 "DPA604", "under zero_out the null record must stay all zeros; centring moves it. Give centred=False."
             )
+        if self.decision_threshold is not None:
+            read_threshold(self.decision_threshold, public.classes)
+            if self.learner is not None:
+                raise InvalidArgument("DPA105", "decision_threshold is for the default learner. Give one of both.")
         weights = self._weights_of_classes(public.classes)
         if weights is not None and self.learner is not None:
             raise InvalidArgument(

@@ -41,7 +41,9 @@ def require_number_columns(table: Any) -> None:
     names, types = getattr(table, "columns", None), getattr(table, "dtypes", None)
     if names is None or types is None or isinstance(table, type):
         return
-    other = [f"{reprlib.repr(name)} ({_type_name(kind)})" for name, kind in zip(names, types, strict=True) if not _is_number(kind)]
+    other = [
+        f"{reprlib.repr(name)} ({type_name(kind)})" for name, kind in zip(names, types, strict=True) if not is_number_type(kind)
+    ]
     if other:
         more = len(other) - _MOST_NAMED
         shown = ", ".join(other[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
@@ -92,7 +94,7 @@ def _number(value: Any) -> float:
     return math.nan if isinstance(value, (str, bytes)) else float(value)
 
 
-def _is_number(kind: Any) -> bool:
+def is_number_type(kind: Any) -> bool:
     """True if a column of this type holds numbers: numpy and pandas give a letter for it, polars a method."""
     letter = getattr(kind, "kind", None)
     if isinstance(letter, str):
@@ -100,6 +102,6 @@ def _is_number(kind: Any) -> bool:
     return bool(kind.is_numeric()) or str(kind) == "Boolean"
 
 
-def _type_name(kind: Any) -> str:
+def type_name(kind: Any) -> str:
     """The name of a column's type without its parameters: those may be the categories, or the length of the longest text."""
     return str(kind).split("[", 1)[0].split("(", 1)[0].strip("<>=|0123456789") or "object"

@@ -28,8 +28,8 @@ _LEAST: Final = 0.3
 _SMALL: Final = 2.0
 """Bends count for at least so many times the noise of all gradients together over the number of records."""
 
-_PLACES: Final = np.linspace(-6, 6, 49)
-_SHARES: Final = np.exp(-(_PLACES**2) / 2) / np.exp(-(_PLACES**2) / 2).sum()
+PLACES: Final = np.linspace(-6, 6, 49)
+SHARES: Final = np.exp(-(PLACES**2) / 2) / np.exp(-(PLACES**2) / 2).sum()
 """Places of a standard normal law, and their shares; for smooth functions even spacing errs by less than the tails beyond 6."""
 
 
@@ -76,8 +76,8 @@ class NormalModel:
         line = self.axes.values * weights / self.records - centre * self.mean
         spread = math.sqrt(max(_inner(weights, line), 0.0))
         # Where noise is as large as all records together, margins are far from zero by noise alone, and show nothing.
-        bends = np.maximum(self.bend(centre + spread * _PLACES), min(_SMALL * self.axes.noise / self.records, 0.5)) * _SHARES
-        k0, k1, k2 = float(bends.sum()), float((bends * _PLACES).sum()), float((bends * _PLACES**2).sum())
+        bends = np.maximum(self.bend(centre + spread * PLACES), min(_SMALL * self.axes.noise / self.records, 0.5)) * SHARES
+        k0, k1, k2 = float(bends.sum()), float((bends * PLACES).sum()), float((bends * PLACES**2).sum())
         scales = 1 / np.maximum(k0 * self.axes.values, _LEAST * self.axes.noise)
         step = scales * pull
         if spread == 0:

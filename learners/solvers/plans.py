@@ -27,7 +27,7 @@ OFF_DIAGONAL: Final = 7
 MOST_COLUMNS: Final = 1024
 """Up to so many columns, two classes are separated by quasi-Newton steps."""
 
-_MOVES: Final = {"replace_one": 2, "add_remove": 1, "zero_out": 1}
+MOVES: Final = {"replace_one": 2, "add_remove": 1, "zero_out": 1}
 """By how many times the bound of a row one record moves a sum of slopes times rows."""
 
 _MOMENT_SHARE: Final = Fraction(1, 4)
@@ -91,7 +91,7 @@ class SolverPlan:
 def default_plan(public: Public) -> SolverPlan:
     """Plan a private linear classifier by the default rule: quasi-Newton for two classes in few columns, else gradient steps."""
     # Gradient steps are as long altogether as makes the noise in the margin of a record of the largest norm 4/5 in deviation.
-    multiplier, moves = noise_multiplier(public.epsilon, public.delta), _MOVES[public.adjacency.kind]
+    multiplier, moves = noise_multiplier(public.epsilon, public.delta), MOVES[public.adjacency.kind]
     newton = public.classes == 2 and public.features < MOST_COLUMNS
     bits = _MOMENT_BITS if newton else _GRADIENT_BITS
     intercept = 0 if public.adjacency.kind == "zero_out" else 1 << (bits - _INTERCEPT_BITS)

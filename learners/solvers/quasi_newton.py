@@ -58,10 +58,15 @@ def _constant(axes: Axes, loss: SlopeRule) -> Move:
 
 
 def _eigen(lower: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Eigenvalues and eigenvectors, by one thread: with several their last bits would depend on how many there are."""
-    with _threads().limit(limits=1, user_api="blas"):
+    """Eigenvalues and eigenvectors, by one thread."""
+    with in_one_thread():
         values, vectors = np.linalg.eigh(lower, UPLO="L")
     return values, vectors
+
+
+def in_one_thread() -> Any:
+    """Linear algebra inside the block runs in one thread: with several its last bits would depend on how many there are."""
+    return _threads().limit(limits=1, user_api="blas")
 
 
 @cache

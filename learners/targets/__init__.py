@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from dpaudit.targets import Target
 
-_FAMILIES: Final = ("linear", "sums", "phased", "choices", "outside", "halfspaces", "public_data", "kernels", "perturbation")
+    TARGETS: Final[tuple[Target, ...]]
+
+_FAMILIES: Final = (
+    "linear", "sums", "phased", "choices", "outside", "halfspaces", "public_data", "kernels", "perturbation", "boosting",
+)  # fmt: skip
 """Modules of targets, in the order in which an audit of everything makes them."""
 
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from dpaudit.accounting import compose
 from dpaudit.claims import GDP, Claim, Curve, PureDP
-from learners.rows.ingest import checked_features
 from learners.solvers.gradient import solve
 from learners.targets.harness import make_target
 from mechanisms.sampling.random import source_from
@@ -59,13 +58,13 @@ def is_ordered(charges: Sequence[Charge]) -> bool:
 
 def plan_fit(model: PrivateEstimator, records: Records) -> Plan:
     """Plan a fit on as many records."""
-    return model._plan(model._public(_features(records), len(model.classes)))  # noqa: SLF001 - what `fit` does, step by step
+    return model._plan(model._public(_features(model, records), len(model.classes)))  # noqa: SLF001 - what `fit` does, step by step
 
 
 def read_rows(model: PrivateEstimator, records: Records, plan: Plan) -> Rows:
     """Records as the learner reads them."""
     labels = np.array([label for _, label in records], dtype=np.int64)
-    return model._rows(_features(records), labels, plan)  # noqa: SLF001 - what `fit` does, step by step
+    return model._rows(_features(model, records), labels, plan)  # noqa: SLF001 - what `fit` does, step by step
 
 
 @dataclass(frozen=True)
@@ -182,6 +181,6 @@ class Inside:
         return [value for value, _ in seen[: len(self._releases)]]
 
 
-def _features(records: Records) -> Any:
-    """The features as the estimators check them."""
-    return checked_features(np.array([features for features, _ in records], dtype=np.float64))
+def _features(model: PrivateEstimator, records: Records) -> Any:
+    """The features as the estimator reads them."""
+    return model._read_features(np.array([features for features, _ in records], dtype=np.float64), may_be_empty=True)  # noqa: SLF001

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from proofs.learning import (
+    boosting,
     candidates,
     halfspaces,
     kernels,
@@ -31,6 +32,7 @@ LEARNERS: Final = (
     *kernels.NODES,
     *public_data.NODES,
     *searches.NODES,
+    *boosting.NODES,
 )
 """The chains of all learners."""
 LEMMAS: Final = (*sums.LEMMAS, *passes.LEMMAS, *scores.LEMMAS, *minimisers.LEMMAS)
@@ -53,8 +55,11 @@ LOGGED: Final[Mapping[str, tuple[str, ...]]] = {
     "ObjectivePerturbation": ("euclidean_laplace", "objective_perturbation"),
     "OutputPerturbation": ("euclidean_laplace", "rounded_gaussian"),
     "PolynomialMarginClassifier": _SUMS + _CHOICE,
+    "PrivateBoostingClassifier": _SUMS,
+    "PrivateBoostingRegressor": _SUMS,
     "PrivateClassifier": _SUMS,
     "PrivateGridSearchCV": ("best_of_runs",),
+    "PrivateLinearRegression": _SUMS,
     "PrivateSVM": ("discrete_laplace",),
     "PublicCoverClassifier": _CHOICE,
     "PublicSubspaceClassifier": _SUMS + _CHOICE,

@@ -9,13 +9,14 @@ from functools import cache, partial
 import numpy as np
 
 from dpaudit.claims import GDP, Claim
+from learners.boosting.plans import count_sensitivity
 from learners.choices.levels import counts_mechanism
 from learners.rows.labels import TARGET_UNIT
 from learners.rows.rows import Rows
 from learners.solvers.losses import Loss
 from learners.solvers.minimum import minimum
 from learners.solvers.slopes import UNIT, softmax_slopes
-from learners.targets import kernels
+from learners.targets import boosting, kernels
 from learners.targets.choices import ONE
 from learners.targets.halfspaces import SIDES
 from learners.targets.harness import make_target
@@ -141,6 +142,13 @@ def sample_uncharged_search(records, count, rng):
     return found[np.arange(count), np.abs(found - exact).argmin(axis=1)]
 
 
+def sample_counts(records, count, rng, *, columns):
+    """How far noisy counts of the bins of two columns go along with a record that moves, with noise for so many columns."""
+    noise = GaussianMechanism(sensitivity=count_sensitivity(columns, 0, 2), noise_multiplier=1, adjacency=REPLACE)
+    before, after, here = (boosting.private_sums(each)[0][:-2] for each in (*boosting.MOVED_PAIR, records))
+    return noise.releases(here, count, source_from(rng)) @ (after - before) / float(noise.sigma) ** 2
+
+
 SLOPES = (((BOUND, 0), (0, 0)), ((-BOUND, 0), (0, 0)))
 NORMS = ((*((0.01, 1),) * 9, (0.01, 0)), (*((0.01, 1),) * 9, (1.0, 0)))
 TURNED = (((1.0, 1), *((0.0, 1),) * 9), ((1.0, 0), *((0.0, 1),) * 9))
@@ -208,6 +216,13 @@ PAIRS = (
             price(AS_GAUSSIAN),
             LEADING,
         ),
+    ),
+    pair_up(
+        ("broken_histograms", "one histogram a column, with noise for a single one", partial(sample_counts, columns=1)),
+        ("joint_histograms", "one histogram a column, with noise for all of them", partial(sample_counts, columns=2)),
+        Claim(GDP(mu=1), adjacency=REPLACE),
+        boosting.MOVED_PAIR,
+        wrong="a record is counted once in every column",
     ),
     pair_up(
         ("broken_measured_norm", "output perturbation for the largest norm that the records have", sample_measured_norm),

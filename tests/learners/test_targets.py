@@ -8,6 +8,7 @@ import pytest
 import learners
 from dpaudit import audit
 from dpaudit.claims import Claim
+from learners import papers
 from learners.estimator import PrivateEstimator
 from learners.targets import TARGETS, outside
 from mechanisms.targets import TARGETS as OF_MECHANISMS
@@ -27,7 +28,8 @@ def test_the_bundle_has_the_targets_that_the_documentation_names():
 
 
 def test_every_estimator_of_the_margin_paper_is_seen_from_outside():
-    homes = {name for name, home in learners._HOMES.items() if home.startswith("margins.") or name == "PrivateClassifier"}
+    known = {**papers.HOMES, **learners._HOMES}
+    homes = {name for name, home in known.items() if home.startswith("margins.") or name == "PrivateClassifier"}
     classes = {name for name in homes if isinstance(kind := getattr(learners, name), type) and issubclass(kind, PrivateEstimator)}
     assert classes == {type(model).__name__ for model, _ in outside.models(1).values()}
 

@@ -16,6 +16,8 @@ from dpaudit.accounting import RandomOrder, compose, gaussian
 from dpaudit.claims import Adjacency
 from dpaudit.errors import DpauditError
 from dpaudit.releases import Release
+from learners.boosting.plans import boosting_plan
+from learners.boosting.rounds import count_records, one_hot, slope_rows
 from learners.budget import Budget
 from learners.choices.arcs import arcs_of, border_point
 from learners.choices.counts import Listed, errors, totals
@@ -28,9 +30,11 @@ from learners.estimator import Public
 from learners.margins.erm import erm_plan
 from learners.margins.polynomial_margin import PolynomialMarginClassifier
 from learners.margins.rivals import against_rivals
+from learners.public_data.linear_regression import count_labels, regression_plan
 from learners.public_data.private_classifier import PrivateClassifier
 from learners.record import Charge, PrivacyRecord
 from learners.rows import ingest
+from learners.rows.columns import describe_columns
 from learners.rows.fourier import fourier_map
 from learners.rows.hadamard import hadamard_transform
 from learners.rows.labels import positions
@@ -41,6 +45,7 @@ from learners.rows.sketch import _convolved
 from learners.solvers import phased, plans
 from learners.solvers.gradient import solve
 from learners.solvers.hinge import HingeStep, hinges
+from learners.solvers.label_scale import cut_residuals
 from learners.solvers.orders import random_order, random_places
 from learners.solvers.plans import default_plan
 from learners.solvers.slopes import UNIT, _root_above, logistic_slopes, softmax_slopes
@@ -167,6 +172,35 @@ def plans_are_worth_what_they_are_charged():
         sigma = Fraction(1 / math.sqrt(spent)).limit_denominator(10**9)
         delta = gaussian(sigma=sigma, adjacency=adjacency).delta(epsilon=1).upper
         assert math.isclose(1e-5, delta, rel_tol=1e-3)
+
+
+def counts_move_by_no_more_than_was_charged():
+    for adjacency, others in (("replace_one", [[1, 1]]), ("add_remove", np.zeros((0, 2)))):
+        plan = boosting_plan(public(adjacency, 2), describe_columns((-1, 1), 2), 3, 2, regression=False)
+        found = []
+        for bins in ([[0, 0]], others):
+            labels = np.full(len(bins), int(np.sum(bins) > 0))
+            rows = one_hot(np.array(bins, dtype=np.int64), plan.sizes, labels)
+            found.append(count_records(rows, labels, plan))
+        assert plan.counts.sensitivity == math.isqrt(int(np.square(found[0] - found[1]).sum()) - 1) + 1
+
+
+def rows_of_slopes_are_within_their_bound():
+    rows = one_hot(np.array([[0, 1], [1, 0]]), (2, 2), np.array([0, 1]))
+    sums, _ = slope_rows(rows, np.zeros(4, dtype=bool), 1.0, 2)
+    assert np.square(sums.steps.toarray().astype(np.int64)).sum(axis=1).max() <= sums.bound**2
+
+
+def residuals_are_cut():
+    slopes = cut_residuals(100)(np.zeros(3, dtype=np.int64), np.array([4096, -4096, 50]), 16)
+    assert [UNIT, -UNIT, UNIT // 2] == slopes.tolist()
+
+
+def counts_of_labels_move_by_no_more_than_was_charged():
+    for adjacency, other in (("replace_one", [-5]), ("add_remove", [])):
+        moved = count_labels(np.array([4000])) - count_labels(np.array(other, dtype=np.int64))
+        sensitivity = regression_plan(public(adjacency, 2)).labels.sensitivity
+        assert sensitivity == math.isqrt(int(np.square(moved).sum()) - 1) + 1
 
 
 def signs_are_summed_over_the_root_of_the_columns():
@@ -364,6 +398,10 @@ CHECKS = (
     rows_move_the_triangle_by_its_sensitivity_at_most,
     rows_that_no_plan_is_for_are_refused,
     plans_are_worth_what_they_are_charged,
+    counts_move_by_no_more_than_was_charged,
+    rows_of_slopes_are_within_their_bound,
+    residuals_are_cut,
+    counts_of_labels_move_by_no_more_than_was_charged,
     signs_are_summed_over_the_root_of_the_columns,
     butterflies_are_the_hadamard_matrix,
     cosines_and_sines_are_those_of_a_phase_and_never_too_long,

@@ -20,6 +20,7 @@ from dpaudit.verifier.chain import Node, check_graph, evidence_checks, form_faul
 from dpaudit.verifier.lemmas import LEMMAS as VERIFIERS
 from dpaudit.verifier.solving import Answer, satisfiable
 from dpaudit.verifier.terms import negation
+from learners import papers
 from learners.estimator import PrivateModel
 from learners.targets import TARGETS as LEARNERS
 from proofs import arguments, learning, samplers
@@ -30,7 +31,7 @@ from proofs.reviewed import COMMAND, bound_by, reach_of, read_reviewed, stalenes
 RELEASING = [name for name in mechanisms.__all__ if hasattr(getattr(mechanisms, name), "release")]
 LEARNING = [
     name
-    for name in learners.__all__
+    for name in (*learners.__all__, *papers.__all__)
     if isinstance(getattr(learners, name), type) and issubclass(getattr(learners, name), PrivateModel)
 ]
 OTHERS = {"AboveThreshold", "SparseVector", "GeneralizedExponential", "InteractiveKernelPredictor"}

@@ -1,0 +1,94 @@
+"""The plan of boosting: a noisy histogram of records and labels, then one of slopes a round, then sums of all slopes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.releases import Release
+from learners.record import Charge
+from learners.rows.labels import outputs_of
+from learners.solvers.plans import MOVES, gaussian_release, mechanism_of, noise_multiplier
+from learners.solvers.slopes import UNIT
+from mechanisms.roots import whole_root_above
+
+if TYPE_CHECKING:
+    from learners.estimator import Public
+    from learners.rows.columns import Column
+    from mechanisms.gaussian import GaussianMechanism
+
+BITS: Final = 12
+"""Rows of slopes have at most 2**12 steps."""
+
+COUNT_STEPS: Final = 16
+"""A record counts for 16 steps in its bin of every column, so that a sensitivity rounded up is close."""
+
+CONSTANT: Final = 1176
+"""What every row ends in, in steps: .3 of the rest of the longest row."""
+
+ROUNDS: Final = 32
+LEVEL_ROUNDS: Final = 4
+"""Rounds that move the level of all scores alone, once shapes are averaged."""
+
+_COUNT_SHARE: Final = Fraction(6, 100)
+_LEVEL_SHARE: Final = Fraction(4, 100)
+_LARGEST: Final = 2**60
+
+
+@dataclass(frozen=True)
+class BoostingPlan:
+    """The plan of a fit."""
+
+    described: tuple[Column, ...]  # what is public about each column
+    bins: int  # parts of a range
+    kinds: int  # classes, or bins of labels
+    outputs: int  # scores of a record: 1 for two classes and for regressors, else one for each class
+    rounds: int
+    label_steps: int  # what a record counts for in the bin of its label
+    counts: Release
+    gradient: Release
+    level: Release
+    lattice_bits: int = BITS
+    intercept: int = CONSTANT
+
+    @property
+    def columns(self) -> int:
+        """Their number."""
+        return len(self.described)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of bins."""
+        return tuple(column.size(self.bins) for column in self.described)
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """The entries that the release log will hold, in order."""
+        return (Charge((self.counts, *[self.gradient] * self.rounds, *[self.level] * LEVEL_ROUNDS)),)
+
+    def noise(self, release: Release) -> GaussianMechanism:
+        """The mechanism that makes a planned release."""
+        return mechanism_of(release)
+
+
+def boosting_plan(public: Public, described: tuple[Column, ...], bins: int, kinds: int, *, regression: bool) -> BoostingPlan:
+    """Plan a fit: 6 % of mu^2 for the counts, 4 % for the level, the rest for the rounds in equal parts."""
+    multiplier, moves = noise_multiplier(public.epsilon, public.delta), MOVES[public.adjacency.kind]
+    outputs, columns = 1 if regression else outputs_of(kinds), len(described)
+    label_steps = math.isqrt(COUNT_STEPS**2 * max(columns, 2) // 2)
+    if public.records * max(UNIT << BITS, label_steps) > _LARGEST:
+        raise InvalidArgument("DPA108", f"sums over {public.records} records do not fit 64 bits. Fit on fewer.")
+    size = sum(column.size(bins) for column in described)
+    counts = gaussian_release(public, count_sensitivity(columns, label_steps, moves), multiplier**2 / _COUNT_SHARE, size + kinds)
+    variance = multiplier**2 * ROUNDS / (1 - _COUNT_SHARE - _LEVEL_SHARE)
+    gradient = gaussian_release(public, moves * UNIT << BITS, variance, (size + 1) * outputs)
+    level = gaussian_release(public, moves * UNIT, multiplier**2 * LEVEL_ROUNDS / _LEVEL_SHARE, outputs)
+    return BoostingPlan(described, bins, kinds, outputs, ROUNDS, label_steps, counts, gradient, level)
+
+
+def count_sensitivity(columns: int, label_steps: int, moves: int) -> int:
+    """Bound how far one record moves the counts in L2 norm: an entry a column and one for the label, two of each if replaced."""
+    return whole_root_above(moves * (columns * COUNT_STEPS**2 + label_steps**2))
