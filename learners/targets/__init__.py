@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from dpaudit.targets import Target
 
-    TARGETS: Final[tuple[Target, ...]]
+    TARGETS: tuple[Target, ...]
 
 _FAMILIES: Final = (
     "linear", "sums", "phased", "choices", "outside", "halfspaces", "public_data", "kernels", "perturbation", "boosting",
