@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
 
-from dpaudit.verifier.ordinary import builtins, numbers, sequences
+from dpaudit.verifier.ordinary import arguments, builtins, numbers, sequences
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import UNKNOWN, Base, Fixed, Module, Nothing, Opaque, Output, Scalar, Sequence, Value
@@ -45,7 +45,7 @@ def _array(state: State, node: ast.AST, args: list[Value], named: Named) -> Valu
     if isinstance(found, Sequence):
         return replace(found, shape="array")
     if isinstance(found, Output):
-        return builtins.opaque(state, node, args[:1], {})
+        return arguments.opaque(state, node, args[:1], {})
     raise refuse(node, f"`{ast.unparse(node)}`", "make arrays of lists", "DPA706")
 
 
@@ -102,7 +102,7 @@ def _clip(state: State, node: ast.AST, args: list[Value], named: Named) -> Value
         return one
 
     if isinstance(given["a"], (Opaque, Output)):
-        return builtins.opaque(state, node, [given["a"], low, high], {})
+        return arguments.opaque(state, node, [given["a"], low, high], {})
     parts = [given["a"], *(end for end in (low, high) if not isinstance(end, Nothing))]
     if any(not isinstance(end, Scalar) for end in parts[1:]):
         raise refuse(node, "clip ends that are no numbers", "use numbers", "DPA706")
@@ -121,7 +121,7 @@ def _pair(least: bool) -> Callable[..., Value]:  # noqa: FBT001 - the table says
     def read(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
         given = _given(node, args, named, "x1", "x2")
         if any(isinstance(one, (Opaque, Output)) for one in given.values()):
-            return builtins.opaque(state, node, list(given.values()), {})
+            return arguments.opaque(state, node, list(given.values()), {})
         return _loosely(state, node, list(given.values()), lambda a, b: sequences.of_two(state, node, [a, b], least=least))
 
     return read
@@ -159,7 +159,7 @@ def _argument(least: bool) -> Callable[..., Value]:  # noqa: FBT001 - the table 
         if isinstance(found, Fixed):
             return _first(state, node, found, least=least)
         if isinstance(found, (Output, Opaque)):
-            return builtins.opaque(state, node, [found], {})
+            return arguments.opaque(state, node, [found], {})
         if not isinstance(found, Sequence) or found.keep is not None or found.base.private or found.base.length is None:
             raise refuse(node, f"`{ast.unparse(node)}`", "use an array of public length", "DPA706")
         best, top, place = (state.fresh(stem) for stem in ("best", "top", "place"))
@@ -293,7 +293,8 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "argmax": _argument(False), "argmin": _argument(True), "array": _array, "asarray": _array, "clip": _clip,
     "count_nonzero": _count_nonzero, "histogram": _histogram, "linspace": _linspace, "max": _extreme("max"),
     "maximum": _pair(False), "mean": _mean, "min": _extreme("min"), "minimum": _pair(True), "ones": _same(1),
-    "round": builtins.opaque, "rint": builtins.opaque, "exp": builtins.opaque, "floor": builtins.opaque, "ceil": builtins.opaque,
+    "round": arguments.opaque, "rint": arguments.opaque, "exp": arguments.opaque, "floor": arguments.opaque,
+    "ceil": arguments.opaque,
     "sum": _sum, "where": _where, "zeros": _same(0), "float64": builtins.BUILTINS["float"], "any": builtins.BUILTINS["any"],
     "all": builtins.BUILTINS["all"],
 }  # fmt: skip
@@ -302,7 +303,7 @@ ARRAYS: Final = {f"numpy.{name}": read for name, read in _FUNCTIONS.items()}
 
 METHODS: Final[Mapping[str, Callable[..., Any]]] = {
     "argmax": _argument(False), "argmin": _argument(True), "astype": _astype, "clip": _clip, "copy": _plain, "max": _extreme("max"),
-    "mean": _mean, "min": _extreme("min"), "sum": _sum, "tolist": _plain, "round": builtins.opaque,
+    "mean": _mean, "min": _extreme("min"), "sum": _sum, "tolist": _plain, "round": arguments.opaque,
 }  # fmt: skip
 """Methods of arrays."""
 

@@ -9,42 +9,43 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpaudit.verifier.ordinary import numbers, sequences, shapes
+from dpaudit.verifier.ordinary.arguments import Named, only, opaque
+from dpaudit.verifier.ordinary.iterables import (
+    read_enumerate,
+    read_filter,
+    read_listed,
+    read_map,
+    read_range,
+    read_reversed,
+    read_sorted,
+    read_zip,
+    through,
+)
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
     UNKNOWN,
-    Base,
     Counts,
     Fixed,
-    Function,
     Nothing,
     Opaque,
     Output,
     Scalar,
-    Sequence,
     Table,
     Value,
 )
 
-Named = Mapping[str, Value]
-
-
-def _only(node: ast.AST, args: list[Value], named: Named, least: int, most: int) -> None:
-    """Refuse a call with other arguments."""
-    if named or not least <= len(args) <= most:
-        raise refuse(node, f"`{ast.unparse(node)}` in this form", "pass the usual arguments by position", "DPA706")
-
 
 def _len(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
     """`len`."""
-    _only(node, args, named, 1, 1)
+    only(node, args, named, 1, 1)
     return sequences.length(state, node, args[0])
 
 
 def _sum(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
     """`sum`."""
     start = named.get("start", args[1] if len(args) == 2 else None)
-    _only(node, args, {}, 1, 2)
+    only(node, args, {}, 1, 2)
     if isinstance(args[0], (Output, Opaque)) or (
         isinstance(args[0], Fixed) and any(isinstance(one, Opaque) for one in args[0].items)
     ):
@@ -92,7 +93,7 @@ def _extreme(least: bool) -> Callable[..., Value]:  # noqa: FBT001 - the table s
 
 def _chosen(state: State, node: ast.AST, found: Value, by: Value, *, least: bool) -> Value:
     """The first of several things whose key is least or greatest."""
-    items = _through(state, node, found)
+    items = through(state, node, found)
     if not isinstance(items, Fixed) or not items.items:
         raise refuse(node, "the extreme by a key of a list of any length", "write the candidates out", "DPA706")
 
@@ -130,7 +131,7 @@ def _quantified(every: bool) -> Callable[..., Value]:  # noqa: FBT001 - the tabl
     """`any` and `all`."""
 
     def read(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-        _only(node, args, named, 1, 1)
+        only(node, args, named, 1, 1)
         return sequences.quantified(state, node, args[0], every=every)
 
     return read
@@ -138,7 +139,7 @@ def _quantified(every: bool) -> Callable[..., Value]:  # noqa: FBT001 - the tabl
 
 def absolute(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
     """`abs`."""
-    _only(node, args, named, 1, 1)
+    only(node, args, named, 1, 1)
     if isinstance(args[0], Opaque):
         return opaque(state, node, args, named)
 
@@ -151,26 +152,6 @@ def absolute(state: State, node: ast.AST, args: list[Value], named: Named) -> Va
     return sequences.elementwise(state, node, args, make)
 
 
-def opaque(state: State, node: ast.AST, args: list[Value], named: Named, *, total: bool = True) -> Value:
-    """A function of values that is not computed; where it may fail, these are shown before."""
-    called = getattr(node, "func", node)
-    name = getattr(called, "attr", getattr(called, "id", ""))
-    what, parts = f"{name} {' '.join(named)}", (*args, *named.values())
-    if name in ("str", "repr"):
-        return numbers.opaque(state, node, what, *parts, sort="text", lossy=False)
-    if name in ("sum", "sorted", "mean", "fmean") and all(_is_numbers(state, one) for one in args):
-        return numbers.opaque(state, node, what, *parts, sort="number" if name != "sorted" else "other")
-    return shapes.computed(state, node, what, *parts, total=total)
-
-
-def _is_numbers(state: State, found: Value) -> bool:
-    """True for a list that holds numbers, sorted or added without an error."""
-    if isinstance(found, Output):
-        wrap, kind = state.wraps.get(found.name, ("", "int"))
-        return not wrap and kind != "str"
-    return isinstance(found, Fixed) and all(numbers.sort_of(one) == "number" for one in found.items)
-
-
 def _round(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
     """`round`, which does nothing to whole numbers."""
     if len(args) == 1 and not named and isinstance(args[0], Scalar) and args[0].kind == "int":
@@ -180,7 +161,7 @@ def _round(state: State, node: ast.AST, args: list[Value], named: Named) -> Valu
 
 def _int(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
     """`int`."""
-    _only(node, args, named, 1, 1)
+    only(node, args, named, 1, 1)
     found = args[0]
     if isinstance(found, Scalar):
         if found.kind in ("int", "bool"):
@@ -194,7 +175,7 @@ def _int(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
 
 def _float(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
     """`float`: the same real number."""
-    _only(node, args, named, 1, 1)
+    only(node, args, named, 1, 1)
     found = args[0]
     if isinstance(found, Opaque):
         return opaque(state, node, args, named)
@@ -207,7 +188,7 @@ def _float(state: State, node: ast.AST, args: list[Value], named: Named) -> Valu
 
 def _str(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
     """`str`."""
-    _only(node, args, named, 1, 1)
+    only(node, args, named, 1, 1)
     if isinstance(args[0], Scalar) and args[0].kind == "str":
         return args[0]
     return opaque(state, node, args, named)
@@ -215,56 +196,10 @@ def _str(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
 
 def _bool(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
     """`bool`."""
-    _only(node, args, named, 1, 1)
+    only(node, args, named, 1, 1)
     if isinstance(args[0], Opaque):
         return opaque(state, node, args, named)
     return sequences.truth(state, node, args[0])
-
-
-def _range(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`range`."""
-    _only(node, args, named, 1, 3)
-    parts = [numbers.whole(state, node, numbers.as_scalar(state, node, one), "in range") for one in args]
-    if any(part.counts_records for part in parts):
-        raise teach(node, "record by index", "a range over a private number of records", "data")
-    step = parts[2] if len(parts) == 3 else numbers.constant(state, 1)
-    if not step.is_known or step.known == 0:
-        raise refuse(node, "a step that is no constant", "write it out", "DPA706")
-    start, stop = (numbers.constant(state, 0), parts[0]) if len(parts) == 1 else (parts[0], parts[1])
-    start, stop = (_steady(state, node, one) for one in (start, stop))
-    return sequences.range_of(state, start, stop, step.known)
-
-
-def _steady(state: State, node: ast.AST, one: Scalar) -> Scalar:
-    """An end of a range, which is evaluated once."""
-    public = one.is_known or one.code.startswith("len(") or one.code in state.public
-    return one if public else state.temporary(node, "end", one)
-
-
-def _listed(shape: str) -> Callable[..., Value]:
-    """`list` and `tuple`: the same elements."""
-
-    def read(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-        _only(node, args, named, 0, 1)
-        if not args:
-            place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
-            return Fixed((), shape, place, (state.depth, state.loops), state.frames[-1])
-        found = args[0]
-        if isinstance(found, Sequence):
-            return replace(found, shape="list")
-        if isinstance(found, Output):
-            return opaque(state, node, args, named)
-        if isinstance(found, Table):
-            found = Fixed(tuple(numbers.constant(state, key) for key in found.cells))
-        if isinstance(found, Fixed):
-            return state.held(node, Fixed(found.items, shape))
-        if isinstance(found, Scalar):
-            state.assume(found.origin, "list", "list of it")
-        if isinstance(found, Counts):
-            raise teach(node, "private keys", "a list of keys that are found in the data")
-        raise refuse(node, f"`{ast.unparse(node)}`", "list lists only", "DPA706")
-
-    return read
 
 
 def _dict(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
@@ -280,142 +215,6 @@ def _dict(state: State, node: ast.AST, args: list[Value], named: Named) -> Value
     return table
 
 
-def _enumerate(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`enumerate`: the place among the elements that there are."""
-    start = named.get("start", args[1] if len(args) == 2 else numbers.constant(state, 0))
-    first = numbers.whole(state, node, numbers.as_scalar(state, node, state.held(node, start)), "as a start")
-    found = _through(state, node, args[0])
-    if isinstance(found, Fixed):
-        if not first.is_known:
-            raise refuse(node, "enumerate from a number that is not constant", "write it out", "DPA706")
-        pairs = [Fixed((numbers.constant(state, first.known + k), one), "tuple") for k, one in enumerate(found.items)]
-        return Fixed(tuple(pairs), "iterator")
-    base = found.base
-    if found.keep is None and base.at is not None and base.length is not None and not base.private:
-        return replace(_indexed(state, node, [found], base.length, first), shape="iterator")
-
-    def each(use: Callable[[Value], None]) -> None:
-        place = state.fresh("place")
-        state.varying.add(place)
-        state.store(node, place, Scalar(f"{first.code} - 1" if first.code != "0" else "-1", "int"))
-
-        def step(one: Value) -> None:
-            state.store(node, place, Scalar(f"{place} + 1", "int"))
-            use(Fixed((Scalar(place, "int"), one), "tuple"))
-
-        sequences.go(state, node, found, step)
-
-    return Sequence(Base(each, None, private=base.private, nested=base.nested), shape="iterator")
-
-
-def _through(state: State, node: ast.AST, found: Value) -> Fixed | Sequence:
-    """Something that can be gone through."""
-    if isinstance(found, Table):
-        return Fixed(tuple(numbers.constant(state, key) for key in found.cells))
-    if isinstance(found, (Fixed, Sequence)):
-        return found
-    sequences.go(state, node, found, lambda _: None)
-    raise refuse(node, f"`{ast.unparse(node)}`", "go through a list", "DPA706")
-
-
-def _indexed(state: State, node: ast.AST, found: list[Sequence], length: Scalar, first: Scalar | None) -> Sequence:
-    """Elements of lists at one place, after the place itself where it is wanted."""
-
-    def elements(place: Scalar) -> Value:
-        parts: list[Value] = [] if first is None else [numbers.arithmetic(state, node, ast.Add(), place, first)]
-        parts += [one.element(one.base.at(node, place)) for one in found if one.base.at is not None]
-        return Fixed(tuple(parts), "tuple")
-
-    def each(use: Callable[[Value], None]) -> None:
-        name = state.fresh("i")
-        with sequences.loop_over(state, name, length.code, private=False):
-            use(elements(Scalar(name, "int")))
-
-    return Sequence(Base(each, length, private=False, at=lambda _, place: elements(place)))
-
-
-def _zip(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`zip`: as many as the shortest list has."""
-    named = dict(named)
-    strict = named.get("strict")
-    if isinstance(strict, Scalar) and strict.known is False:
-        del named["strict"]
-    _only(node, args, named, 1, 8)
-    found = [_through(state, node, one) for one in args]
-    if all(isinstance(one, Fixed) for one in found):
-        rows = zip(*(one.items for one in found if isinstance(one, Fixed)), strict=False)
-        return Fixed(tuple(Fixed(row, "tuple") for row in rows), "iterator")
-    lists = [one for one in found if isinstance(one, Sequence)]
-    if len(lists) < len(found):
-        raise refuse(node, "zip of a list that is written out with another", "use lists of one length", "DPA706")
-    first = lists[0]
-    if all(one.base is first.base and one.keep is first.keep for one in lists):
-        return Sequence(first.base, lambda one: Fixed(tuple(each.element(one) for each in lists), "tuple"), first.keep, "iterator")
-    if any(one.keep is not None or one.base.at is None or one.base.length is None or one.base.private for one in lists):
-        raise refuse(node, "zip of lists that do not belong together", "pass one list of tuples", "DPA706")
-    codes = list(dict.fromkeys(one.base.length.code for one in lists if one.base.length is not None))
-    shortest = codes[0]
-    for code in codes[1:]:
-        shortest = f"min({shortest}, {code})"
-    return replace(_indexed(state, node, lists, Scalar(shortest, "int"), None), shape="iterator")
-
-
-def _reversed(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`reversed` of what is written out."""
-    _only(node, args, named, 1, 1)
-    if isinstance(args[0], Fixed):
-        return Fixed(tuple(reversed(args[0].items)), "iterator")
-    raise refuse(node, f"`{ast.unparse(node)}`", "loop forwards", "DPA706")
-
-
-def _map(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`map` of a function of the source."""
-    _only(node, args, named, 2, 2)
-    function, found = args[0], _through(state, node, args[1])
-    if not isinstance(function, Function):
-        raise refuse(node, "map of something other than a function of this file", "write a comprehension", "DPA706")
-
-    def made(one: Value) -> Value:
-        with state.lazily():
-            answer: Value = state.call(state, node, function, [one], {})
-            return answer
-
-    if isinstance(found, Fixed):
-        return Fixed(tuple(state.held(node, made(one)) for one in found.items), "iterator")
-    inner = found.element
-    result = replace(found, element=lambda one: made(inner(one)), shape="iterator")
-    return sequences.deferred(state, node, result)
-
-
-def _filter(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`filter` by a function of the source."""
-    _only(node, args, named, 2, 2)
-    function, found = args[0], _through(state, node, args[1])
-    if not isinstance(function, Function) or not isinstance(found, Sequence):
-        raise refuse(node, "this form of filter", "write a comprehension", "DPA706")
-    before, made = found.keep, found.element
-
-    def keep(one: Value) -> Scalar:
-        with state.lazily():
-            answer = state.call(state, node, function, [made(one)], {})
-        test = numbers.as_truth(state, node, numbers.as_scalar(state, node, answer))
-        return test if before is None else Scalar(f"({before(one).code} and {test.code})", "bool")
-
-    return sequences.deferred(state, node, replace(found, keep=keep, shape="iterator"))
-
-
-def _sorted(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`sorted` of released values."""
-    found = args[0] if args else Nothing()
-    if isinstance(found, (Output, Opaque)) or (isinstance(found, Fixed) and set(named) <= {"reverse"}):
-        return opaque(state, node, args, named)
-    if isinstance(found, Sequence):
-        raise teach(
-            node, "sorted", "sorted data", ast.unparse(node.args[0]) if isinstance(node, ast.Call) and node.args else "data"
-        )
-    raise refuse(node, f"`{ast.unparse(node)}`", "sort released values", "DPA706")
-
-
 def _print(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
     """`print`, which puts out what it is given."""
     for name, one in named.items():
@@ -427,7 +226,7 @@ def _print(state: State, node: ast.AST, args: list[Value], named: Named) -> Valu
 
 def _fraction(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
     """`Fraction`."""
-    _only(node, args, named, 1, 2)
+    only(node, args, named, 1, 2)
     first = numbers.as_scalar(state, node, args[0])
     if len(args) == 1 and first.kind == "str" and first.is_known:
         try:
@@ -445,10 +244,10 @@ def _fraction(state: State, node: ast.AST, args: list[Value], named: Named) -> V
 
 def _counter(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
     """`Counter`: how often each key occurs."""
-    _only(node, args, named, 0, 1)
+    only(node, args, named, 0, 1)
     counts = Counts(None, total=True, block=(state.depth, state.loops), home=state.frames[-1])
     if args:
-        found = _through(state, node, args[0])
+        found = through(state, node, args[0])
         one = numbers.constant(state, 1)
         if isinstance(found, Fixed):
             counts.pairs = Fixed(tuple(Fixed((item, one)) for item in found.items))
@@ -476,7 +275,7 @@ def _defaultdict(state: State, node: ast.AST, args: list[Value], named: Named) -
 
 def _mean(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
     """The mean of a list of public length."""
-    _only(node, args, named, 1, 1)
+    only(node, args, named, 1, 1)
     if isinstance(args[0], (Output, Opaque)):
         return opaque(state, node, args, {})
     count = sequences.length(state, node, args[0])
@@ -505,10 +304,10 @@ _PARTIAL: Final = ("log", "log1p", "log2", "log10", "sqrt")
 
 BUILTINS: Final[dict[str, Callable[..., Any]]] = {
     "Fraction": _fraction, "abs": absolute, "all": _quantified(True), "any": _quantified(False), "bool": _bool, "dict": _dict,
-    "enumerate": _enumerate, "filter": _filter, "float": _float, "format": opaque, "int": _int, "len": _len,
-    "list": _listed("list"), "map": _map, "max": _extreme(False), "min": _extreme(True), "print": _print, "range": _range,
-    "repr": opaque, "reversed": _reversed, "round": _round, "sorted": _sorted, "str": _str, "sum": _sum,
-    "tuple": _listed("tuple"), "zip": _zip,
+    "enumerate": read_enumerate, "filter": read_filter, "float": _float, "format": opaque, "int": _int, "len": _len,
+    "list": read_listed("list"), "map": read_map, "max": _extreme(False), "min": _extreme(True), "print": _print,
+    "range": read_range, "repr": opaque, "reversed": read_reversed, "round": _round, "sorted": read_sorted, "str": _str,
+    "sum": _sum, "tuple": read_listed("tuple"), "zip": read_zip,
 }  # fmt: skip
 """Python's functions."""
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from dpaudit.verifier.ordinary import builtins, draws, lookups, numbers, sequences, statements
+from dpaudit.verifier.ordinary import arguments, builtins, draws, lookups, numbers, sequences, statements
 from dpaudit.verifier.ordinary.arrays import ARRAYS, METHODS
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State, is_bound
@@ -121,7 +121,7 @@ def _method(state: State, node: ast.AST, owner: Value, name: str, args: list[Val
         case Table(cells=cells) if name == "get" and args and isinstance(args[0], Scalar) and args[0].is_known:
             return cells.get(args[0].known, args[1] if len(args) == 2 else Nothing())
         case Scalar(kind="str") | Opaque():
-            return builtins.opaque(state, node, [owner, *args], named, total=False)
+            return arguments.opaque(state, node, [owner, *args], named, total=False)
         case Table() if name == "get" and args and isinstance(node, ast.Call):
             return lookups.item(state, node, owner, numbers.as_scalar(state, node, args[0]))
         case Fixed() | Sequence() if name == "count" and len(args) == 1 and not named and owner.shape == "list":
