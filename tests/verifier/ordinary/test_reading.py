@@ -69,7 +69,7 @@ REFUSED = {
     "return data[0] + np.random.laplace(0, 1 / eps)": "record by index",
     "return sorted(data)[0] + np.random.laplace(0, 1 / eps)": "sorted",
     "return len(data) + np.random.gumbel(0, 1 / eps)": "noise by hand",
-    "g = (x for x in data)\n    return sum(g) + np.random.laplace(0, 1 / eps)": "two generators",
+    "g = (x for x in data)\n    return sum(g) + sum(g) + np.random.laplace(0, 1 / eps)": "two generators",
 }
 
 
