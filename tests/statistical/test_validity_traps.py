@@ -271,7 +271,7 @@ def test_an_audit_says_how_often_it_is_wrong_and_says_the_same_again():
     reports = [audit(target, runs=2000, alpha="1e-6", seed=11) for _ in range(2)]
     assert evidence_bytes(reports[0]) == evidence_bytes(reports[1])
     text = " ".join(to_text(reports[0]).split())
-    assert "is called refuted by the attack with probability at most 1e-06" in text
+    assert "The attack refutes a claim that holds with probability at most 1e-06" in text
     assert "below the bound given with probability at most" in text
     assert Fraction(1, 10**6) == reports[0].results[0].attack.alpha
 

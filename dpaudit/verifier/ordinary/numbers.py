@@ -93,6 +93,10 @@ def _folded(op: ast.operator, left: Any, right: Any) -> Any:
 
 def arithmetic(state: State, node: ast.AST, op: ast.operator, left: Scalar, right: Scalar) -> Scalar:
     """An operation on two numbers."""
+    if left.kind == right.kind == "bool":
+        raise refuse(
+            node, "arithmetic of two truth values", "write `1 if ... else 0` for each: numpy adds them otherwise", "DPA703"
+        )
     left, right = number(state, node, left), number(state, node, right)
     if left.is_known and right.is_known and (folded := _folded(op, left.known, right.known)) is not None:
         if isinstance(op, ast.Div) and "real" not in (left.kind, right.kind):

@@ -13,6 +13,7 @@ from dpaudit.spec import LAWS, Spec
 from dpaudit.verifier.frontend import OutsideSubset
 from dpaudit.verifier.ordinary import calls, comprehensions, expressions, records, shapes, statements
 from dpaudit.verifier.ordinary.admitting import admit
+from dpaudit.verifier.ordinary.forms import admit_forms
 from dpaudit.verifier.ordinary.modules import Source, find, scope_of
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import Again, Learned, State
@@ -82,6 +83,7 @@ def read(text: str, claimed: Spec, *, function: str | None = None, data: Mapping
     """Read a function of a file: the one that is named, or else its last; `data` types what the file does not say."""
     source = find(text, function)
     admit(source.tree, source.function)
+    admit_forms(source.tree, source.function)
     learned = Learned()
     for _ in range(_MOST_READINGS):
         basis = learned.basis()

@@ -287,6 +287,8 @@ def truth(state: State, node: ast.AST, found: Value) -> Scalar:
         state.assume(found.origin, "list", "a loop over it")
     if isinstance(found, Sequence) and found.shape == "any":
         raise refuse(node, "a list or an array as a condition", "write `len(...) == 0`", "DPA703")
+    if isinstance(found, Fixed) and found.shape not in ("list", "tuple"):
+        raise refuse(node, "an array or iterator as a condition", "write `len(...) == 0`, or compare its elements", "DPA703")
     if isinstance(found, (Fixed, Table)) or (isinstance(found, Sequence) and found.shape == "list"):
         return numbers.as_truth(state, node, length(state, node, found))
     return numbers.as_truth(state, node, numbers.as_scalar(state, node, found, "in a condition"))
@@ -302,14 +304,14 @@ def elementwise(state: State, node: ast.AST, parts: list[Value], make: Callable[
         if not isinstance(part, (Scalar, Fixed, Sequence)):
             raise refuse(node, f"`{ast.unparse(node)}`", "compute with numbers and arrays", "DPA703")
     collections = [part for part in parts if not isinstance(part, Scalar)]
-    if not any(getattr(part, "shape", "") in ("array", "any") for part in collections):
+    if not any(getattr(part, "shape", "") == "array" for part in collections):
         raise refuse(node, f"`{ast.unparse(node)}`, an operation on a list,", "use a comprehension, or np.array(...)", "DPA703")
     if all(isinstance(part, Fixed) for part in collections):
         sizes = {len(part.items) for part in collections if isinstance(part, Fixed)}
         if len(sizes) != 1:
             raise refuse(node, "arrays of different lengths", "give them one length", "DPA703")
         columns = [part.items if isinstance(part, Fixed) else (part,) * min(sizes) for part in parts]
-        made = [make(*(numbers.as_scalar(state, node, one) for one in row)) for row in zip(*columns, strict=True)]
+        made = [make(*(_computed(state, node, one) for one in row)) for row in zip(*columns, strict=True)]
         return Fixed(tuple(made), "array")
     first = next(part for part in collections if isinstance(part, Sequence))
     for part in collections:
@@ -318,9 +320,17 @@ def elementwise(state: State, node: ast.AST, parts: list[Value], make: Callable[
 
     def element(value: Value) -> Value:
         row = [part.element(value) if isinstance(part, Sequence) else part for part in parts]
-        return make(*(numbers.as_scalar(state, node, one) for one in row))
+        return make(*(_computed(state, node, one) for one in row))
 
     return deferred(state, node, replace(first, element=element, shape="array"))
+
+
+def _computed(state: State, node: ast.AST, found: Value) -> Scalar:
+    """An element of an array that is computed with; truth values are refused, which numpy adds up to one truth value."""
+    one = numbers.as_scalar(state, node, found)
+    if one.kind == "bool":
+        raise refuse(node, "an operation on an array of truth values", "count them with np.sum, or write a comprehension", "DPA703")
+    return one
 
 
 def deferred(state: State, node: ast.AST, found: Sequence) -> Value:

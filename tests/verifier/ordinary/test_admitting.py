@@ -17,7 +17,7 @@ from dpaudit.verifier.ordinary.replaying import Differs, compare, random_inputs,
 from dpaudit.verifier.ordinary.shapes import SHOWN
 from tests.verifier.ordinary.conftest import rows
 
-ATTACKS = [row for name in ("attacks", "attacks_again") for row in rows(name)]
+ATTACKS = [row for name in ("attacks", "attacks_again", "attacks_third") for row in rows(name)]
 HEAD = "import numpy as np\n\ndef f(data: list[int], eps):\n"
 RECORD = 12345
 """The record that most of the programs treat in a way of its own."""
@@ -92,15 +92,6 @@ def test_what_the_file_may_change_is_refused(name):
         "    total = 0\n    for x in data:\n        total += min(max(x, 0), 9)\n    return total + np.random.laplace(0, 9 / eps)\n",
         "    big = sum(1 for x in data if x > 9)\n    noisy = big + np.random.laplace(0, 1 / eps)\n    return f'{noisy} of them'\n",
         "    if eps <= 0:\n        raise ValueError\n    return round(len(data) + np.random.laplace(0, 1 / eps))\n",
-        (
-            "    c = {'a': 0}\n    for x in data:\n        if x > 3:\n            c['a'] += 1\n"
-            "    return c['a'] + np.random.laplace(0, 1 / eps)\n"
-        ),
-        (
-            "    y = len(data) + np.random.laplace(0, 1 / eps)\n"
-            "    if y > 3:\n        print('many')\n        return 'many'\n    return round(y)\n"
-        ),
-        "    i = 0\n    while i < 3:\n        i += 1\n    return i + len(data) + np.random.laplace(0, 1 / eps)\n",
     ],
 )
 def test_an_ordinary_function_is_read(body):
@@ -110,11 +101,11 @@ def test_an_ordinary_function_is_read(body):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("    n = 0\n    for x in data:\n        n += 1\n    return x + np.random.laplace(0, 1)\n", "the name x; it has no value"),
-        ("    d = {}\n    if eps > 1:\n        d['a'] = 1\n    return d\n", "a dictionary that gets a key in a block"),
-        ("    k = 1\n    xs = [x * k for x in data]\n    k = 2\n    return sum(xs) + k\n", "a new value of k"),
-        ("    d = {'a': 1}\n    def g():\n        d['a'] = 2\n        return 1\n    return g()\n", "of another function"),
-        ("    if len(data) > 3:\n        raise ValueError('a')\n    raise ValueError('b')\n", "a second message of ValueError"),
+        ("    n = 0\n    for x in data:\n        n += 1\n    return x + np.random.laplace(0, 1)\n", "x, which may have no value here"),
+        ("    d = {}\n    if eps > 1:\n        d['a'] = 1\n    return d\n", "the assignment to d['a']"),
+        ("    k = 1\n    xs = [x * k for x in data]\n    k = 2\n    return sum(xs) + k\n", "k, which gets another value"),
+        ("    d = {'a': 1}\n    def g():\n        d['a'] = 2\n        return 1\n    return g()\n", "a function"),
+        ("    if len(data) > 3:\n        raise ValueError('a')\n    raise ValueError('b')\n", "a raise under a test of private data"),
     ],
 )
 def test_a_refusal_names_the_form_and_what_to_write(body, said):
@@ -128,10 +119,3 @@ def test_a_number_that_is_an_int_in_some_runs_is_not_proven():
     found = verify(text, claim="eps", adjacency="add_remove", seconds=5)
     assert found.status == "unknown"
     assert "whose type may show the data" in found.reason
-
-
-def test_which_of_two_roundings_is_returned_is_part_of_the_outcome():
-    body = "    y = len(data) + np.random.laplace(0, 1)\n    return round(y) if len(data) > 3 else round(y, 1)\n"
-    reading = read(HEAD + body, Spec("1", "add_remove"), function="f")
-    assert len(reading.learned.shapes) == 1
-    assert "bool" in str(reading.learned.shapes[0])
