@@ -101,11 +101,17 @@ def test_an_ordinary_function_is_read(body):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("    n = 0\n    for x in data:\n        n += 1\n    return x + np.random.laplace(0, 1)\n", "x, which may have no value here"),
+        (
+            "    n = 0\n    for x in data:\n        n += 1\n    return x + np.random.laplace(0, 1)\n",
+            "x, which may have no value here",
+        ),
         ("    d = {}\n    if eps > 1:\n        d['a'] = 1\n    return d\n", "the assignment to d['a']"),
         ("    k = 1\n    xs = [x * k for x in data]\n    k = 2\n    return sum(xs) + k\n", "k, which gets another value"),
         ("    d = {'a': 1}\n    def g():\n        d['a'] = 2\n        return 1\n    return g()\n", "a function"),
-        ("    if len(data) > 3:\n        raise ValueError('a')\n    raise ValueError('b')\n", "a raise under a test of private data"),
+        (
+            "    if len(data) > 3:\n        raise ValueError('a')\n    raise ValueError('b')\n",
+            "a raise under a test of private data",
+        ),
     ],
 )
 def test_a_refusal_names_the_form_and_what_to_write(body, said):
