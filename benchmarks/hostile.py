@@ -32,7 +32,7 @@ from mechanisms.sampling.random import InsecureNoiseWarning
 OURS: Final = ("dpaudit", "mechanisms", "learners")
 PACKAGES: Final = (
     *("dpaudit", "dpaudit.accounting", "dpaudit.auditor", "dpaudit.auditor.execution", "dpaudit.auditor.membership"),
-    *("dpaudit.interop", "dpaudit.ledger", "dpaudit.report", "dpaudit.verifier", "mechanisms", "learners"),
+    *("dpaudit.interop", "dpaudit.ledger", "dpaudit.report", "dpaudit.verifier", "mechanisms", "learners", "learners.papers"),
 )
 """Whose public names are called."""
 
