@@ -75,9 +75,12 @@ def test_each_fault_is_found(count, kind):
 
 
 def test_every_public_name_that_is_called_is_drawn_sooner_or_later():
-    assert {"mechanisms.LaplaceMechanism", "learners.papers.MarginClassifier", "dpaudit.accounting.gaussian", "dpaudit.audit"} <= set(
-        PUBLIC
-    )
+    assert {
+        "mechanisms.LaplaceMechanism",
+        "learners.papers.MarginClassifier",
+        "dpaudit.accounting.gaussian",
+        "dpaudit.audit",
+    } <= set(PUBLIC)
     assert not any(name.rpartition(".")[2] in hostile.GIVEN for name in PUBLIC)
 
 

@@ -100,6 +100,8 @@ def _check_file(tree: ast.Module) -> dict[str, ast.FunctionDef]:
     for part in ast.walk(tree):
         if isinstance(part, (ast.Global, ast.Nonlocal)):
             raise refuse(part, "a global or nonlocal statement", "give the value as an argument")
+        if isinstance(part, ast.Attribute) and part.attr in {"seed", "set_state", "bit_generator"}:
+            raise refuse(part, f"`.{part.attr}`, with which any function of the file can fix the noise", "leave it out", "DPA706")
         annotation = part.returns if isinstance(part, ast.FunctionDef) else getattr(part, "annotation", None)
         if any(isinstance(one, (ast.Call, ast.NamedExpr, ast.Lambda)) for one in ast.walk(annotation or ast.Pass())):
             raise refuse(part, "an annotation that is computed", "name a type")
