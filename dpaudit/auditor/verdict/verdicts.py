@@ -18,8 +18,10 @@ from dpaudit.results import Attack, ClaimSummary, Price, Proof, Property, Unread
 
 _KINDS_SHOWN: Final = 3
 _SUSPICIOUS: Final = 20
-"""A p-value of at most so many times a claim's alpha keeps it from being called consistent: 1/50 at the default alpha, and
-in a test suite, whose alpha is far smaller, so little that sound claims do not fail by chance."""
+"""A p-value of at most so many times a claim's alpha, or this limit, keeps it from being called consistent. In a test suite,
+whose alpha is far smaller than elsewhere, that is so little that sound claims do not fail by chance."""
+
+_MOST_SUSPICIOUS: Final = 1 / 50
 
 _DISPROVED: Final = {
     SENSITIVITY: "The declared sensitivity is false",
@@ -65,7 +67,7 @@ def verdict_of(
         reservation = "The program that the target names has a certified counterexample; no run gave out what it returned."
     if reservation:
         return Verdict.INCONCLUSIVE, f"{reservation} {found}"
-    if attack.p_value <= _SUSPICIOUS * attack.alpha:
+    if attack.p_value <= min(float(_SUSPICIOUS * attack.alpha), _MOST_SUSPICIOUS):
         p_value = outward(Fraction(attack.p_value), digits=2, up=True)
         return (
             Verdict.INCONCLUSIVE,
