@@ -334,7 +334,7 @@ def _would_have_found(result: TargetResult) -> str:
     if power is None or power.epsilon is None:
         return ""
     least = f"{power.epsilon:.{_MOST_DIGITS}g}"
-    return f"; a true epsilon of {least} on the tested pair and event would be found with probability {power.probability:g}"
+    return f"; a true epsilon of {least} on this pair and event would be found with probability {power.probability:g}"
 
 
 def _repair_refuted(result: TargetResult) -> str:

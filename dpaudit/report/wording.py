@@ -59,9 +59,7 @@ TERMS: Final = {
 }
 """What stands beside a verdict."""
 
-NOT_COVERED: Final = (
-    "any dataset or output not tried, time without --timing, printed text without --streams, memory, files, network traffic."
-)
+NOT_COVERED: Final = "any dataset or output not tried, time (--timing), printed text (--streams), memory, files, network."
 """What no audit looks at, in a sentence."""
 
 EXIT_MEANINGS: Final = {
@@ -206,7 +204,7 @@ def family_rule(report: Report) -> str:
 def power_target(report: Report) -> str:
     """What a consistent verdict promises at least."""
     times = decimal(report.settings.power_target)
-    found = f"9 of 10 audits would find a true epsilon of {times} times the claim on the tested datasets"
+    found = f"9 of 10 audits would find a true epsilon of {times} times the claim on these datasets"
     return f"Consistent is no proof of privacy: {found}."
 
 

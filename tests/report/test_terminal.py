@@ -42,7 +42,7 @@ def test_a_refuted_claim_is_told_by_what_was_found_seen_and_is_to_be_done(report
 
 def test_a_consistent_claim_is_told_with_power_price_and_proof(report):
     text = words(replace(report, results=report.results[:1]), width=130)
-    found = "No violation found; a true epsilon of 1.07 on the tested pair and event would be found with probability 0.9."
+    found = "No violation found; a true epsilon of 1.07 on this pair and event would be found with probability 0.9."
     assert found in text
     assert "price epsilon = 1, proof in part" in text
     assert "proof in part, 1 proven, 1 enumerated, 1 axiom" in text
@@ -102,7 +102,7 @@ def test_a_failed_target_is_told_with_its_reason_and_where_to_read_more(report):
 def test_the_error_rates_are_stated(report):
     text = words(report, width=130)
     assert "The attack refutes even one of these 10 claims wrongly with probability at most 1e-06 (Holm)." in text
-    assert "9 of 10 audits would find a true epsilon of 1.25 times the claim on the tested datasets." in text
+    assert "9 of 10 audits would find a true epsilon of 1.25 times the claim on these datasets." in text
     assert "Consistent is no proof of privacy" in text
     assert "Not looked at: any dataset or output not tried" in text
 

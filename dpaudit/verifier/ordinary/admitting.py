@@ -1,7 +1,7 @@
 """Which files are read at all: those in which every name means one thing, which no other statement of the file can change.
 
-What a function does is for the readers, each of which refuses what it does not know; this module is about what stands around it: at
-the top of a file imports from known modules, constants, functions, frozen records and generators without a seed, each bound once.
+This module is about what stands around a function: at the top of a file imports from known modules, constants, functions,
+frozen records and generators without a seed, each bound once. Which forms a function may have itself is for `forms`.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _check_file(tree: ast.Module) -> None:
                 bound.update(one.asname or one.name for one in names)
             case ast.Import() | ast.ImportFrom():
                 raise refuse(node, "an import of an unknown module", "keep the function in a file without it")
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_constant(value) or _is_generator(value):
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_constant(value) or is_generator(value):
                 bound[name] += 1
             case ast.AnnAssign(target=ast.Name(id=name), annotation=kind, value=value) if value is not None and _is_constant(value):
                 _check_inert(kind)
@@ -128,7 +128,7 @@ def _is_constant(node: ast.expr) -> bool:
     return is_literal(node)
 
 
-def _is_generator(node: ast.expr) -> bool:
+def is_generator(node: ast.expr) -> bool:
     """True for a generator that nothing seeds."""
     return isinstance(node, ast.Call) and not node.args and not node.keywords and ast.unparse(node.func).endswith("default_rng")
 
@@ -140,7 +140,7 @@ def _is_specification(node: ast.expr) -> bool:
 
 def _check_names(tree: ast.Module, function: ast.FunctionDef) -> None:
     """Refuse names that hide a function of Python, or that the core program may make."""
-    for node, name in _bindings(tree):
+    for node, name in bindings(tree):
         if name in {"spec", "claim"} and not isinstance(node, ast.ImportFrom):
             raise refuse(node, f"the name {name}", "leave that name to the import from dpaudit")
         used = any(isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Load) for one in ast.walk(tree))
@@ -148,12 +148,12 @@ def _check_names(tree: ast.Module, function: ast.FunctionDef) -> None:
             raise refuse(node, f"the method {name}", "leave it out: Python calls it by itself")
         if name in _BUILTINS and (used or not isinstance(node, ast.arg)):
             raise refuse(node, f"{name}, which is a name of Python's own", f"call it {name}_value")
-    for node, name in _bindings(function):
+    for node, name in bindings(function):
         if name in _RESERVED or "__" in name:
             raise refuse(node, f"the name {name}", "use another name, without two underscores", "DPA702")
 
 
-def _bindings(tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
+def bindings(tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
     """Yield every name that is bound below a node, where it is."""
     for node in ast.walk(tree):
         match node:

@@ -11,11 +11,11 @@ import ast
 import builtins
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from dpaudit.verifier.ordinary.admitting import bindings, is_generator
 from dpaudit.verifier.ordinary.refusing import refuse
 
 _MODULES: Final = {
@@ -83,7 +83,7 @@ def _check_file(tree: ast.Module) -> dict[str, ast.FunctionDef]:
                 if level or (module or "").partition(".")[0] not in _MODULES or any(one.name in {"*", "seed"} for one in names):
                     raise refuse(node, "an import of an unknown module", "keep the function in a file without it")
                 bound.update(one.asname or one.name for one in names)
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_constant(value) or _is_generator(value):
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_constant(value) or is_generator(value):
                 bound[name] += 1
             case ast.FunctionDef(name=name, decorator_list=decorators):
                 if not all(_is_specification(one, tree) for one in decorators):
@@ -125,11 +125,6 @@ def _is_constant(node: ast.expr) -> bool:
     return False
 
 
-def _is_generator(node: ast.expr) -> bool:
-    """True for a generator that nothing seeds."""
-    return isinstance(node, ast.Call) and not node.args and not node.keywords and ast.unparse(node.func).endswith("default_rng")
-
-
 def _is_specification(node: ast.expr, tree: ast.Module) -> bool:
     """True for `@spec(...)` whose name the file imports from this library."""
     imported = {
@@ -154,7 +149,7 @@ def _reached(function: ast.FunctionDef, functions: dict[str, ast.FunctionDef]) -
 def _check_names(tree: ast.Module, reached: list[ast.FunctionDef]) -> None:
     """Refuse names that hide a function of Python, or that the core program may make."""
     lists = {argument.arg for one in reached for argument in _arguments(one)}
-    for node, name in _bindings(tree):
+    for node, name in bindings(tree):
         if name in {"spec", "claim"} and not isinstance(node, ast.ImportFrom):
             raise refuse(node, f"the name {name}", "leave that name to the import from dpaudit")
         if name in _BUILTINS and not isinstance(node, ast.arg):
@@ -162,19 +157,9 @@ def _check_names(tree: ast.Module, reached: list[ast.FunctionDef]) -> None:
         if name in _BUILTINS and any(isinstance(one, ast.Name) and one.id == name for part in reached for one in ast.walk(part)):
             raise refuse(node, f"{name}, which is a name of Python's own", f"call it {name}_value")
     for part in reached:
-        for node, name in _bindings(part):
+        for node, name in bindings(part):
             if name in _RESERVED or _MADE.search(name) or any(name.startswith(f"{one}_") for one in lists - {name}):
                 raise refuse(node, f"the name {name}", "use another name, without a number or an argument's name in it", "DPA702")
-
-
-def _bindings(tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
-    """Yield every name that is bound below a node, where it is."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                yield node, name
-            case ast.Import(names=names) | ast.ImportFrom(names=names):
-                yield from ((node, one.asname or one.name.partition(".")[0]) for one in names)
 
 
 def _arguments(function: ast.FunctionDef) -> list[ast.arg]:
@@ -195,7 +180,7 @@ def _check_function(function: ast.FunctionDef, *, main: bool) -> None:
         argument.arg
         for argument in _arguments(function)
         if main and (argument.arg.startswith("eps") or getattr(argument.annotation, "id", "") in _PUBLIC)
-    } - {name for _, name in _bindings(function) if not isinstance(_, ast.arg)}
+    } - {name for _, name in bindings(function) if not isinstance(_, ast.arg)}
     place = _Place(function, frozenset(public), main=main)
     _check_block(function.body, place, {argument.arg for argument in _arguments(function)}, loops=())
     _check_opaque(function, main=main)
@@ -215,7 +200,7 @@ class _Place:
         inner = {
             id(one) for part in ast.walk(self.function) if isinstance(part, ast.comprehension) for one in ast.walk(part.target)
         }
-        return Counter(name for node, name in _bindings(self.function) if id(node) not in inner)
+        return Counter(name for node, name in bindings(self.function) if id(node) not in inner)
 
 
 def _check_block(body: list[ast.stmt], place: _Place, known: set[str], *, loops: tuple[ast.For, ...]) -> None:
@@ -243,7 +228,7 @@ def _check_block(body: list[ast.stmt], place: _Place, known: set[str], *, loops:
                 if not plain:
                     raise refuse(node, f"the assignment to {ast.unparse(targets[0])}", "assign to one name, or to a row of names")
                 _check_late(node, place, loops)
-                known |= {name for _, name in _bindings(targets[0])}
+                known |= {name for _, name in bindings(targets[0])}
             case ast.AnnAssign(target=target, value=value):
                 if not isinstance(target, ast.Name) or value is None:
                     raise refuse(node, "an annotation without a value", "assign the value at once")
@@ -255,12 +240,12 @@ def _check_block(body: list[ast.stmt], place: _Place, known: set[str], *, loops:
                 if target.id not in known:
                     raise refuse(node, f"{target.id}, which may have no value here", "assign to it before")
             case ast.For(target=target, iter=source, body=inner, orelse=orelse):
-                stored = {name for part in inner for _, name in _bindings(part)}
+                stored = {name for part in inner for _, name in bindings(part)}
                 if orelse or not all(isinstance(one, ast.Name) for one in _targets(target)):
                     raise refuse(node, "a loop with else, or over nested targets", "write a plain for loop")
                 if stored & _names(source):
                     raise refuse(node, "a loop over values that it changes", "give the new value a name of its own")
-                _check_block(inner, place, known | {name for _, name in _bindings(target)}, loops=(*loops, node))
+                _check_block(inner, place, known | {name for _, name in bindings(target)}, loops=(*loops, node))
             case ast.If(test=test, body=inner, orelse=orelse):
                 if main and not loops and _names(test) <= public:
                     ways = [set(known), set(known)]
@@ -314,7 +299,7 @@ def _check_choice(node: ast.If, place: _Place, known: set[str]) -> set[str]:
 
 def _check_known(node: ast.expr, place: _Place, known: set[str]) -> None:
     """Refuse a name of the function that may have no value yet."""
-    inner = {name for part in ast.walk(node) if isinstance(part, ast.comprehension) for _, name in _bindings(part.target)}
+    inner = {name for part in ast.walk(node) if isinstance(part, ast.comprehension) for _, name in bindings(part.target)}
     for name in _loads(node):
         if place.stored[name] and name not in known | inner:
             raise refuse(node, f"{name}, which may have no value here", f"assign to {name} before")
@@ -327,8 +312,8 @@ def _check_late(node: ast.Assign | ast.AnnAssign, place: _Place, loops: tuple[as
     made = (ast.List, ast.Tuple, ast.ListComp, ast.GeneratorExp, ast.Call, ast.Subscript)
     if value is None or at_once or not any(isinstance(part, made) for part in ast.walk(value)):
         return
-    around = {name for loop in loops for _, name in _bindings(loop)}
-    later = {name for one, name in _bindings(place.function) if getattr(one, "lineno", 0) > node.lineno}
+    around = {name for loop in loops for _, name in bindings(loop)}
+    later = {name for one, name in bindings(place.function) if getattr(one, "lineno", 0) > node.lineno}
     grown = {
         part.func.value.id
         for part in ast.walk(place.function)
@@ -414,7 +399,7 @@ def _check_opaque(function: ast.FunctionDef, *, main: bool) -> None:
         held.add(node.targets[0].id)
     if not main and (held or any(map(_is_opaque, ast.walk(function)))):
         raise refuse(function, f"{function.name}, which rounds or formats", "round and format in the function that is proven")
-    stored = Counter(name for _, name in _bindings(function))
+    stored = Counter(name for _, name in bindings(function))
     for node in ast.walk(function):
         if isinstance(node, (ast.IfExp, ast.Compare, ast.BoolOp)) and _names(node) & held:
             raise refuse(node, "a choice among rounded or formatted values", "decide on the release itself")
