@@ -69,6 +69,7 @@ def to_html(report: Report) -> str:
         family=wording.family(report),
         terms=reading.terms(report),
         closing=reading.closing(report),
+        release=reading.RELEASE,
         command=audit_command(report),
         schema=SCHEMA_VERSION,
         words=wording,

@@ -19,6 +19,9 @@ TERMS: Final = {
 SEVERAL: Final = "On the same records epsilons and deltas add up: two of epsilon = 1 cost at most 2 (dpaudit account)."
 """What several releases cost together."""
 
+RELEASE: Final = ("May I release it?", "Several releases:")
+"""Labels of the closing lines for someone who wants to release what was audited."""
+
 
 def terms(report: Report) -> dict[str, str]:
     """What claim, attack, price and proof mean, a sentence or two each, with what prices and proofs said in all."""
@@ -46,7 +49,7 @@ def closing(report: Report) -> dict[str, str]:
     if verdicts & {Verdict.CONSISTENT, Verdict.INCONCLUSIVE}:
         told["Not looked at:"] = wording.NOT_COVERED
     if verdicts - {Verdict.FAILED}:
-        told |= {"May I release it?": _may_release(verdicts), "Several releases:": SEVERAL}
+        told |= dict(zip(RELEASE, (_may_release(verdicts), SEVERAL), strict=True))
     return told
 
 
