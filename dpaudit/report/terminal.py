@@ -153,7 +153,9 @@ def _found(result: TargetResult, answer: Answers, width: int) -> Iterator[Render
     elif answer.next_step and result.verdict is Verdict.FAILED:
         told.append(f"Next: {answer.next_step}")
     for text in filter(None, told):
-        yield Text(textwrap.fill(printable(text), width, initial_indent=" " * _MARGIN, subsequent_indent=" " * _MARGIN))
+        kept = printable(text).replace(" %", "\xa0%")  # a number stays with its sign
+        lines = textwrap.fill(kept, width, initial_indent=" " * _MARGIN, subsequent_indent=" " * _MARGIN)
+        yield Text(lines.replace("\xa0%", " %"))
 
 
 def _described(result: TargetResult, width: int) -> str:
