@@ -32,7 +32,7 @@ class ModelWatch:
         if getattr(model, "batch_first", True):
             model.register_forward_pre_hook(self._begin)
             for name, module in model.named_modules():
-                module.register_forward_hook(self._looking(_bare(name)))
+                module.register_forward_hook(self._looking(f"{_bare(name)} ({type(module).__qualname__})"))
 
     @property
     def separate(self) -> LoopCheck:

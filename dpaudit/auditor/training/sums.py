@@ -70,8 +70,11 @@ def check_clipping(steps: Sequence[Step]) -> LoopCheck:
         detail = "beside noise, the sums hold something else that is made of the gradients"
         return LoopCheck(CLIPPING, "violated", len(steps), detail, _CLIP_EACH)
     told = all(step.longest is not None or step.gap is not None or not len(step.batch) for step in steps)
-    if not told and sum(step.shifts.get("excess", 0.0) ** 2 for step in steps) < _CLEAR**2:
-        return not_judged(CLIPPING, "the noise hides whether gradients were clipped. Watch more steps, or give clipped= to step.")
+    if not told:
+        for name in ("excess", "divided"):
+            if sum(step.shifts.get(name, 0.0) ** 2 for step in steps) < _CLEAR**2:
+                why = f"the noise hides whether the sums hold {_SHIFTS[name]}. Watch more steps, or give clean_sum= to step."
+                return not_judged(CLIPPING, why)
     return holds(CLIPPING, sum(step.clipped for step in steps))
 
 
