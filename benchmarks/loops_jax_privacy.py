@@ -37,11 +37,13 @@ def mean_over_the_actual_batch(*, broken: bool) -> Any:
         for batch in batches:
             divisor = float(max(1, len(batch)) if broken else BATCH)
             sums = clipping.clipped_grad(loss, l2_clip_norm=CLIP, batch_argnums=(1, 2), normalize_by=divisor)
-            noisy, state = privatizer.update(sums(parameters, features[batch], target[batch]), state)
+            clean = sums(parameters, features[batch], target[batch])
+            noisy, state = privatizer.update(clean, state)
             watch.step(
                 batch=batch.astype(np.int64),
                 gradients=jax.tree.leaves(each(parameters, features[batch], target[batch])),
                 noisy_sum=[BATCH * part for part in jax.tree.leaves(noisy)],
+                clean_sum=[BATCH * part for part in jax.tree.leaves(clean)],
                 divisor=BATCH,
                 clip=CLIP,
                 learning_rate=LEARNING,

@@ -128,7 +128,7 @@ def write(found: dict) -> None:
         "# Epsilon of a network from one training",
         "",
         f"{SIZE:,} parameters on digits, {CANARIES:,} Dirac gradient canaries, DP-SGD in numpy, 95 %, delta {DELTA}, medians of",
-        f"{found['seeds']} seeds. True epsilon 1, 2, 4, 8. Both libraries see the same scores. The rows for DP-SGD and for a Gaussian",
+        f"{found['seeds']} seeds. True epsilon 1, 2, 4, 8. Both libraries see the same scores. Rows for DP-SGD and for a Gaussian",
         "assume a family and independent canaries, *step by step* also that all steps are alike, from a second training.",
         "",
         f"| bound | {' | '.join(SETTINGS)} |",

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from dpaudit.auditor.training.sums import FRESH, NOISE
 from dpaudit.auditor.training.watching import TrainingWatch
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import instance_of
+
+_MULTIPLE: Final = 64
 
 
 def from_jax_privacy(
@@ -52,12 +54,12 @@ def from_jax_privacy(
         raise InvalidArgument("DPA105", "privatizer must be what gaussian_privatizer of jax_privacy returned.")
     arguments = (batch_argnums,) if isinstance(batch_argnums, int) else tuple(batch_argnums)
     watch = JaxWatch(instance_of(claim, TrainingClaim, "claim"))
-    scale = as_float(claim.clip) / sums.l2_norm_bound
+    scale, alone = as_float(claim.clip) / sums.l2_norm_bound, _rows_alone(sums, arguments)
 
     def clipped_sums(*given: Any, **named: Any) -> Any:
         watch.callers["clipping"] = caller_of(inspect.currentframe())
         found = sums(*given, **named)
-        watch.tell_rows(_rows_alone(sums, arguments, given, named), scale)
+        watch.tell_rows(*alone(given, named), scale)
         return found
 
     def update(clean: Any, state: Any, params: Any = None) -> Any:
@@ -132,7 +134,8 @@ def _watch_fit(model: Any, told: Any, watch: JaxWatch, places: dict[bytes, int])
             return model.compute_loss_and_updates(variables, fixed, metrics, *single, training=True, optimizer_variables=moments)[0]
 
         jax.debug.callback(note_batch, inputs, weights, ordered=True)
-        watch.tell_rows(jax.vmap(jax.grad(loss), in_axes=(None, 0, 0, 0))(trainable, inputs, labels, weights), 1.0)
+        rows = jax.vmap(jax.grad(loss), in_axes=(None, 0, 0, 0))(trainable, inputs, labels, weights)
+        watch.tell_rows(rows, len(inputs), 1.0)
         return train_step(state, data)
 
     def watched_apply(variables: Any, gradients: Any, trainable: Any) -> Any:
@@ -185,13 +188,12 @@ class JaxWatch(TrainingWatch):
             return locate(check, self.callers[check.name])
         return replace(check, where=self.homes.get(check.name, ""))
 
-    def tell_rows(self, rows: Any, scale: float) -> None:
-        """Keep what examples add, from within a compiled function or not."""
+    def tell_rows(self, rows: Any, count: int, scale: float) -> None:
+        """Keep what the first `count` examples add, from within a compiled function or not."""
         leaves = _jax().tree.leaves(rows)
 
         def keep(*parts: Any) -> None:
-            count = len(parts[0])
-            flat = [np.asarray(part, dtype=np.float64).reshape(count, int(np.prod(part.shape[1:]))) for part in parts]
+            flat = [np.asarray(part[:count], dtype=np.float64).reshape(count, int(np.prod(part.shape[1:]))) for part in parts]
             self._rows.append(scale * np.concatenate(flat, axis=1))
 
         _jax().debug.callback(keep, *leaves, ordered=True)
@@ -250,25 +252,42 @@ class _Batches:
         return taken
 
 
-def _rows_alone(sums: Any, arguments: tuple[int, ...], given: tuple[Any, ...], named: dict[str, Any]) -> Any:
-    """What each example of a batch adds when it is alone."""
+def _rows_alone(sums: Any, arguments: tuple[int, ...]) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, int]]:
+    """Make the function that says what each example of a batch adds when it is alone, and how many examples there are."""
     jax = _jax()
-    padding = named.get("is_padding_example")
-    count = len(jax.tree.leaves(given[arguments[0]])[0])
 
-    def alone(*one: Any) -> Any:
-        single = jax.tree.map(lambda part: part[None], one)
-        whole = list(given)
-        for place, part in zip(arguments, single, strict=False):
-            whole[place] = part
-        found = sums(*whole, **(named if padding is None else named | {"is_padding_example": single[-1]}))
-        return found[0] if sums.has_aux else found
+    @jax.jit  # type: ignore[untyped-decorator]
+    def rows(given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        padding = named.get("is_padding_example")
 
-    split = [given[place] for place in arguments] + ([] if padding is None else [padding])
-    if count:
-        return jax.vmap(alone)(*split)
-    shapes = jax.eval_shape(lambda: sums(*given, **named))
-    return jax.tree.map(lambda leaf: jax.numpy.zeros((0, *leaf.shape)), shapes[0] if sums.has_aux else shapes)
+        def alone(one: Any, masked: Any) -> Any:
+            whole = list(given)
+            for place, part in zip(arguments, one, strict=True):
+                whole[place] = jax.tree.map(lambda leaf: leaf[None], part)
+            found = sums(*whole, **(named if masked is None else named | {"is_padding_example": masked[None]}))
+            return found[0] if sums.has_aux else found
+
+        return jax.vmap(alone)([given[place] for place in arguments], padding)
+
+    def padded(given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, int]:
+        count = len(jax.tree.leaves(given[arguments[0]])[0])
+        if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((given, named))):
+            return rows(given, named), count
+        # Batches have many sizes, and each new one would be compiled: zeros are added, and what they give is left out.
+        more = -count % _MULTIPLE or _MULTIPLE * (not count)
+        wider = list(given)
+        for place in arguments:
+            wider[place] = jax.tree.map(lambda leaf: _widen(leaf, more), given[place])
+        masks = {name: _widen(mask, more) for name, mask in named.items() if name == "is_padding_example"}
+        return rows(tuple(wider), named | masks), count
+
+    return padded
+
+
+def _widen(leaf: Any, more: int) -> Array:
+    """Add rows of zeros."""
+    found = np.asarray(leaf)
+    return np.concatenate([found, np.zeros((more, *found.shape[1:]), dtype=found.dtype)])
 
 
 def _scaled(parts: list[Any], scale: float) -> list[Array]:

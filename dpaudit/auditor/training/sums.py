@@ -43,18 +43,30 @@ _DRAW_ANEW: Final = "Draw from one generator that goes on from step to step, and
 
 
 def check_clipping(steps: Sequence[Step]) -> LoopCheck:
-    """Check that each gradient was clipped: exactly where clipped ones were given, else by what is left of the sums."""
+    """Check that each gradient was clipped: exactly where the loop told enough, else by what is left of the sums."""
     for number, step in enumerate(steps):
         detail = _exact_mistake(step)
         if detail:
             return LoopCheck(CLIPPING, "violated", number + 1, detail, _CLIP_EACH, number)
-    exact = all((step.longest is not None and step.gap is not None) or not len(step.batch) for step in steps)
-    if exact:
+    if all((step.longest is not None and step.gap is not None) or not len(step.batch) for step in steps):
         return holds(CLIPPING, sum(len(step.batch) for step in steps))
     if not any(step.clipped for step in steps):
         return not_judged(
             CLIPPING, "no gradient was longer than the clip. Use a smaller clip, or add a record with a long gradient."
         )
+    detail, first = _likely_mistake(steps)
+    if detail:
+        return LoopCheck(CLIPPING, "violated", len(steps), detail, _CLIP_EACH, first)
+    hidden = _hidden(steps)
+    if hidden:
+        return not_judged(
+            CLIPPING, f"the noise hides whether the sums hold {hidden}. Watch more steps, or give clean_sum= to step."
+        )
+    return holds(CLIPPING, sum(step.clipped for step in steps))
+
+
+def _likely_mistake(steps: Sequence[Step]) -> tuple[str, int | None]:
+    """Say what the sums hold beside noise that no chance explains, and the first step that shows it."""
     for name, said in _SHIFTS.items():
         scores = [step.scores[name] for step in steps if name in step.scores]
         weights = [step.shifts[name] for step in steps if name in step.scores]
@@ -63,19 +75,19 @@ def check_clipping(steps: Sequence[Step]) -> LoopCheck:
             detail = f"beside noise, the sums hold {'more' if along > 0 else 'less'} along {said}"
             if name == "excess" and _is_plausible(steps, bare=True):
                 detail += "; they are the sums of gradients that were not clipped"
-            first = next((number for number, step in enumerate(steps) if abs(step.scores.get(name, 0.0)) > 6), None)
-            return LoopCheck(CLIPPING, "violated", len(steps), detail, _CLIP_EACH, first)
+            return detail, next((number for number, step in enumerate(steps) if abs(step.scores.get(name, 0.0)) > 6), None)
     inside, dimensions = (sum(part) for part in zip(*(step.span for step in steps), strict=True))
     if dimensions and _upper_tail(dimensions, inside) <= FALSE_ALARM / 10 and _is_plausible(steps, bare=False, beside=True):
-        detail = "beside noise, the sums hold something else that is made of the gradients"
-        return LoopCheck(CLIPPING, "violated", len(steps), detail, _CLIP_EACH)
-    told = all(step.longest is not None or step.gap is not None or not len(step.batch) for step in steps)
-    if not told:
-        for name in ("excess", "divided"):
-            if sum(step.shifts.get(name, 0.0) ** 2 for step in steps) < _CLEAR**2:
-                why = f"the noise hides whether the sums hold {_SHIFTS[name]}. Watch more steps, or give clean_sum= to step."
-                return not_judged(CLIPPING, why)
-    return holds(CLIPPING, sum(step.clipped for step in steps))
+        return "beside noise, the sums hold something else that is made of the gradients", None
+    return "", None
+
+
+def _hidden(steps: Sequence[Step]) -> str:
+    """Name a common mistake that these steps could not have shown, if there is one."""
+    if all(step.longest is not None or step.gap is not None or not len(step.batch) for step in steps):
+        return ""
+    weak = (name for name in ("excess", "divided") if sum(step.shifts.get(name, 0.0) ** 2 for step in steps) < _CLEAR**2)
+    return _SHIFTS.get(next(weak, ""), "")
 
 
 def _exact_mistake(step: Step) -> str:
