@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dpaudit.auditor.training.promises import TrainingClaim as TrainingClaim
     from dpaudit.auditor.training.steps import StepAudit as StepAudit
     from dpaudit.auditor.training.steps import audit_steps as audit_steps
+    from dpaudit.auditor.training.telling import training_report as training_report
     from dpaudit.auditor.training.twins import audit_loop as audit_loop
     from dpaudit.auditor.training.twins import compare_trainings as compare_trainings
     from dpaudit.auditor.training.watching import TrainingWatch as TrainingWatch
@@ -37,6 +38,7 @@ _HOMES: Final = {
     "from_jax_privacy": "jax_hooks",
     "from_keras": "jax_hooks",
     "from_opacus": "opacus",
+    "training_report": "telling",
 }
 
 __all__ = sorted(_HOMES)

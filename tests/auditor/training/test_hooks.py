@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpaudit.auditor.membership import DPSGD
-from dpaudit.auditor.training import DiracCanaries, OpacusCanaries, audit_steps, from_opacus
+from dpaudit.auditor.membership import DPSGD, audit_scores
+from dpaudit.auditor.training import DiracCanaries, OpacusCanaries, audit_steps, from_opacus, training_report
 from dpaudit.auditor.training.steps import _MARKS, _count, _log_wealth, _mix
 from dpaudit.errors import InvalidArgument
 
@@ -269,3 +269,22 @@ def test_fresh_coins_are_drawn_for_every_step():
 def test_scores_of_steps_that_cannot_be_are_refused(scores, law):
     with pytest.raises(InvalidArgument):
         audit_steps(scores, np.zeros(np.shape(scores)), law=law, delta="1e-5")
+
+
+def test_a_report_says_of_each_statement_what_it_rests_on_and_what_was_not_checked():
+    optimizer, loader = Optimizer(noise=0.5), Loader()
+    watch = from_opacus(Model(), optimizer, loader, steps=60, divisor=5)
+    train(optimizer, loader)
+    rng = np.random.default_rng(2)
+    scores, coins = steps_of(rng, 0.5, canaries=600)
+    steps = audit_steps(scores, coins, law=LAW, delta="1e-5")
+    one = audit_scores(scores.sum(axis=0), coins[0], delta="1e-5")
+    told = training_report(watch, delta="1e-5", scores=one, family=LAW, steps=steps).splitlines()
+    assert told[0].startswith("The loop: one mistake. Evidence for: clipping, fresh noise")
+    assert "Optimizer.add_noise. Add noise_multiplier" in told[1]
+    assert " as told; epsilon " in told[2]
+    assert [one.assumption in told[3], "do not influence" in told[4], steps.holds_for in told[5], steps.assumption in told[6]] == [
+        True
+    ] * 4
+    assert "every step of the run" not in told[5]
+    assert told[7].startswith("Not checked: ")

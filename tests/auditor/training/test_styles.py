@@ -12,7 +12,6 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "support"))
 import dpsgd_further
 from dpsgd_styles import BATCH, CLIP, FIXED, NOISE, PAIRS, RATE, RECORDS, STEPS, people
 
-
 EVERY = PAIRS | dpsgd_further.PAIRS
 
 
