@@ -107,7 +107,7 @@ def _buffers_after(module: Any, inputs: tuple[Any, ...], part: slice) -> list[by
 @contextmanager
 def _undisturbed(module: Any) -> Iterator[None]:
     """Leave hooks, buffers and random numbers of a module as they are, and record no gradients."""
-    torch: Any = sys.modules["torch"]
+    torch = _torch()
     names = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
     held = [(one, name, getattr(one, name)) for one in module.modules() for name in names]
     buffers = [(one, one.detach().clone()) for one in module.buffers()]
@@ -126,3 +126,8 @@ def _undisturbed(module: Any) -> Iterator[None]:
 def _bare(name: str) -> str:
     """Name of a part of a model without the wrapper that computes gradients of examples."""
     return name.removeprefix("_module.") or "the model"
+
+
+def _torch() -> Any:
+    """Torch, as whoever handed over a model has imported it."""
+    return sys.modules["torch"]
