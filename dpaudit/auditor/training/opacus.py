@@ -10,9 +10,10 @@ from typing import Any, Final
 import numpy as np
 
 from dpaudit.auditor.training.canaries import DiracCanaries
-from dpaudit.auditor.training.findings import LoopCheck
+from dpaudit.auditor.training.findings import LoopCheck, not_judged
 from dpaudit.auditor.training.interference import PUBLIC
 from dpaudit.auditor.training.modules import ModelWatch
+from dpaudit.auditor.training.moves import BETWEEN
 from dpaudit.auditor.training.promises import TrainingClaim
 from dpaudit.auditor.training.separate import SEPARATE
 from dpaudit.auditor.training.sums import CLIPPING, FRESH, NOISE
@@ -68,13 +69,7 @@ def from_opacus(
         divisor=Fraction(optimizer.expected_batch_size) if divisor is None else divisor,
     )
     watch = _OpacusWatch(claim, ModelWatch(model, optimizer.params), canaries=canaries)
-    inner = getattr(optimizer, "original_optimizer", optimizer)
-    watch.homes = {name: _home(part, at) for name, (part, at) in {
-        CLIPPING: (optimizer, ".clip_and_accumulate"), NOISE: (optimizer, ".add_noise"), FRESH: (optimizer, ".add_noise"),
-        "sampling": (sampler, ""), "repeated examples": (sampler, ""), "divisor": (optimizer, ".scale_grad"),
-        PUBLIC: (optimizer, ".scale_grad"), "clip": (optimizer, ".max_grad_norm"), "steps": (optimizer, ".step"),
-        "update": (inner, ".step"), RELEASED: (optimizer, ".step"),
-    }.items()}  # fmt: skip
+    watch.homes = _homes(optimizer, sampler)
     if divisor is None:
         watch.divisor = _judge_divisor(optimizer.expected_batch_size, records, rate)
     noted = _Noted(sampler)
@@ -137,13 +132,19 @@ class _OpacusWatch(TrainingWatch):
     @property
     def checks(self) -> tuple[LoopCheck, ...]:
         """Every check of the steps, of the modules, and of the divisor."""
-        own = [check for check in super().checks if check.name != SEPARATE]
-        own += [self.model.separate, self.model.outside]
+        own = [self.model.separate if check.name == SEPARATE and not check.cases else check for check in super().checks]
+        own.append(self.model.outside)
         if self.unreleased:
-            detail = f"{self.unreleased} batches were drawn and not released by a step of the private optimizer"
-            remedy = "Call step of the optimizer that make_private returned, for every batch."
-            own.append(LoopCheck(RELEASED, "violated", len(self.observed), detail, remedy))
+            own.append(self._released())
         return tuple(map(self.locate, (*own, *(() if self.divisor is None else (self.divisor,)))))
+
+    def _released(self) -> LoopCheck:
+        """Judge batches that were drawn and not released: used to move parameters, or perhaps only looked at."""
+        detail = f"{self.unreleased} batches were drawn and not released by a step of the private optimizer"
+        if not any(step.move[0] == BETWEEN for step in self.observed):
+            return not_judged(RELEASED, detail + "; whatever they were used for was not seen")
+        remedy = "Call step of the optimizer that make_private returned, for every batch."
+        return LoopCheck(RELEASED, "violated", len(self.observed), detail + ", and parameters move between its steps", remedy)
 
     def locate(self, check: LoopCheck) -> LoopCheck:
         """Name the part of Opacus that a finding is about."""
@@ -181,9 +182,22 @@ def _require(optimizer: Any) -> None:
         raise InvalidArgument("DPA105", f"optimizer must be a DPOptimizer of Opacus, this one has no {missing[0]}.")
 
 
-def _home(part: Any, at: str) -> str:
-    """Module and class of a part of Opacus or torch, and its method or attribute."""
-    return f"{type(part).__module__}.{type(part).__qualname__}{at}"
+def _homes(optimizer: Any, sampler: Any) -> dict[str, str]:
+    """Say for each check which part of Opacus or of torch does what it is about."""
+    private, inner, drawing = (
+        f"{type(part).__module__}.{type(part).__qualname__}"
+        for part in (optimizer, getattr(optimizer, "original_optimizer", optimizer), sampler)
+    )
+    methods = {
+        CLIPPING: "clip_and_accumulate",
+        NOISE: "add_noise",
+        FRESH: "add_noise",
+        "divisor": "scale_grad",
+        PUBLIC: "scale_grad",
+    }
+    methods |= {"clip": "max_grad_norm", "steps": "step", RELEASED: "step"}
+    found = {name: f"{private}.{method}" for name, method in methods.items()}
+    return found | {"sampling": drawing, "repeated examples": drawing, "update": f"{inner}.step"}
 
 
 def _watch_steps(optimizer: Any, noted: _Noted, watch: _OpacusWatch) -> None:

@@ -162,17 +162,20 @@ def test_a_parameter_that_learns_outside_the_private_optimizer_is_named():
     assert [("parameters outside", "0.weight")] == [(check.name, check.where) for check in watch.violations]
 
 
-def test_a_batch_that_is_not_released_by_the_private_optimizer_is_counted():
+@pytest.mark.parametrize(("moves", "status"), [(True, "violated"), (False, "not judged")])
+def test_a_batch_that_is_not_released_by_the_private_optimizer_is_counted(moves, status):
     optimizer, loader = Optimizer(), Loader()
-    watch = from_opacus(Model(), optimizer, loader, steps=60, divisor=5)
+    watch = from_opacus(Model(), optimizer, loader, steps=30, divisor=5)
     rng = np.random.default_rng(5)
     for number, batch in enumerate(loader.batch_sampler):
         if number % 2:
             optimizer.load(rng.normal(size=(len(batch), 40)))
             optimizer.step()
-    found = {check.name: check.where for check in watch.violations}
-    assert {"steps", "batches released"} <= set(found)
-    assert found["steps"].endswith("Optimizer.step")
+        elif moves:
+            optimizer.params[0].values -= 0.1
+    found = {check.name: check for check in watch.checks}
+    assert status == found["batches released"].status
+    assert (status == "violated") == found["batches released"].where.endswith("Optimizer.step")
 
 
 def test_an_optimizer_of_another_kind_is_refused():
