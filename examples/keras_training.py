@@ -15,7 +15,7 @@ from jax_privacy import keras_api
 
 from dpaudit.auditor.training import from_keras
 
-BATCH, STEPS = 50, 60
+BATCH, EPOCHS = 50, 5
 
 
 def table() -> tuple[np.ndarray, np.ndarray]:
@@ -37,14 +37,14 @@ def main() -> None:
         model.build((None, features.shape[1]))
         model.compile(optimizer=keras.optimizers.SGD(0.5), loss=keras.losses.BinaryCrossentropy(from_logits=True))
         told = keras_api.DPKerasConfig(
-            epsilon=8, delta=1e-5, clipping_norm=1.0, batch_size=BATCH, gradient_accumulation_steps=1, train_steps=STEPS,
-            train_size=records, noise_multiplier=1.0, poisson_sampling_in_fit=poisson,
+            epsilon=8, delta=1e-5, clipping_norm=1.0, batch_size=BATCH, gradient_accumulation_steps=1,
+            train_steps=EPOCHS * (records // BATCH), train_size=records, noise_multiplier=1.0, poisson_sampling_in_fit=poisson,
         )  # fmt: skip
         model = keras_api.make_private(model, told)
         watch = from_keras(model, features[:records])
         model.fit(
             features[:records], classes[:records], batch_size=BATCH, steps_per_epoch=records // BATCH,
-            epochs=STEPS // (records // BATCH), verbose=0,
+            epochs=EPOCHS, verbose=0,
         )  # fmt: skip
         print(f"poisson_sampling_in_fit={poisson}")
         for check in watch.checks:

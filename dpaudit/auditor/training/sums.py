@@ -23,7 +23,7 @@ _WEAKEST: Final = 0.25
 _SHIFTS: Final = {
     "excess": "what clipping should have taken away",
     "sum": "the sum of the clipped gradients",
-    "divided": "that sum as it would be, had it been divided by the actual size of the batch before the noise was added",
+    "divided": "what dividing that sum by the actual size of the batch, before the noise, changes",
 }
 """What common mistakes add to the sum of clipped gradients."""
 
@@ -57,12 +57,10 @@ def check_clipping(steps: Sequence[Step]) -> LoopCheck:
     detail, first = _likely_mistake(steps)
     if detail:
         return LoopCheck(CLIPPING, "violated", len(steps), detail, _CLIP_EACH, first)
-    hidden = _hidden(steps)
-    if hidden:
-        return not_judged(
-            CLIPPING, f"the noise hides whether the sums hold {hidden}. Watch more steps, or give clean_sum= to step."
-        )
-    return holds(CLIPPING, sum(step.clipped for step in steps))
+    if not _would_show(steps, "excess"):
+        return not_judged(CLIPPING, "the noise hides whether gradients were clipped. Give clean_sum= to step, or watch more steps.")
+    hidden = "" if _would_show(steps, "divided") else f"the noise would hide {_SHIFTS['divided']}; give clean_sum= to step"
+    return holds(CLIPPING, sum(step.clipped for step in steps), hidden)
 
 
 def _likely_mistake(steps: Sequence[Step]) -> tuple[str, int | None]:
@@ -82,12 +80,11 @@ def _likely_mistake(steps: Sequence[Step]) -> tuple[str, int | None]:
     return "", None
 
 
-def _hidden(steps: Sequence[Step]) -> str:
-    """Name a common mistake that these steps could not have shown, if there is one."""
-    if all(step.longest is not None or step.gap is not None or not len(step.batch) for step in steps):
-        return ""
-    weak = (name for name in ("excess", "divided") if sum(step.shifts.get(name, 0.0) ** 2 for step in steps) < _CLEAR**2)
-    return _SHIFTS.get(next(weak, ""), "")
+def _would_show(steps: Sequence[Step], name: str) -> bool:
+    """True if a common mistake would stand out of the noise of these steps, or the loop told enough to see it exactly."""
+    exact = name == "excess" and all(step.longest is not None or not len(step.batch) for step in steps)
+    exact |= all(step.gap is not None or not len(step.batch) for step in steps)
+    return exact or sum(step.shifts.get(name, 0.0) ** 2 for step in steps) >= _CLEAR**2
 
 
 def _exact_mistake(step: Step) -> str:

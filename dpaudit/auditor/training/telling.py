@@ -54,7 +54,7 @@ def _loop(checks: tuple[LoopCheck, ...]) -> Iterator[str]:
     """Violations, then what holds and what was not judged."""
     violations = [check for check in checks if check.status == "violated"]
     unknown = [f"{check.name} ({check.detail.rstrip('.')})" for check in checks if check.status == "not judged"]
-    held = [check.name for check in checks if check.status == "holds"]
+    held = [f"{check.name} ({check.detail})" if check.detail else check.name for check in checks if check.status == "holds"]
     found = [f"{len(violations)} mistakes." if len(violations) != 1 else "one mistake."] if violations else ["no mistake was seen."]
     found += [f"Evidence for: {', '.join(held)}."] if held else []
     found += [f"Not judged: {'; '.join(unknown)}."] if unknown else []
