@@ -84,7 +84,7 @@ class OpacusCanaries(DiracCanaries):
     Args:
       optimizer: the `DPOptimizer`.
       rate: sampling rate that Opacus tells its accountant, `loader.sample_rate`.
-      canaries: how many; 1,000 or a tenth of the parameters where not given.
+      canaries: how many; 1,000 or half of the parameters where not given.
       fresh: whether each canary has a coin of its own in every step, for `audit_steps`.
       seed: seed of the coins and coordinates; fresh where not given.
     Raises:

@@ -10,7 +10,7 @@ from dpaudit.auditor.membership.scores import DPSGD, ScoreAudit
 from dpaudit.auditor.training.findings import LoopCheck
 from dpaudit.auditor.training.steps import StepAudit
 from dpaudit.auditor.training.watching import TrainingWatch
-from dpaudit.exact import Exact, outward
+from dpaudit.exact import Exact, outward, rational
 
 if TYPE_CHECKING:
     from dpaudit.exact import Enclosure
@@ -60,8 +60,8 @@ def _loop(checks: tuple[LoopCheck, ...]) -> Iterator[str]:
     found += [f"Not judged: {'; '.join(unknown)}."] if unknown else []
     yield f"The loop: {' '.join(found)}"
     for check in violations:
-        at = f" at {check.where}" if check.where else ""
-        yield f"  {check.name}: {check.detail}{at}. {check.remedy}"
+        at = f" Where: {check.where}." if check.where else ""
+        yield f"  {check.name}: {check.detail}.{at} {check.remedy}"
 
 
 def _price(price: dict[str, Enclosure | None], delta: Exact) -> str:
@@ -83,7 +83,7 @@ def _bounds(scores: ScoreAudit | None, family: DPSGD | None) -> Iterator[str]:
     yield f"Epsilon >= {outward(scores.epsilon, digits=4, up=False)} {at}, for any mechanism. Assumes: {scores.assumption}."
     if family is not None:
         inside = scores.within(family)
-        kind = f"DP-SGD of rate {family.rate} and {family.steps} steps"
+        kind = f"DP-SGD of rate {float(rational(family.rate)):g} and {family.steps} steps"
         yield f"Epsilon >= {outward(inside.epsilon, digits=4, up=False)} {at}, within {kind}. Assumes also: {inside.assumption}."
 
 
