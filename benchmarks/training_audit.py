@@ -95,9 +95,10 @@ def ours(seeds: int, path: Path) -> None:
                     "dpaudit, step by step, all alike": audit_steps(fresh.scores, fresh.included, law=law, delta=DELTA).epsilon,
                 }.items():
                     rows.setdefault(name, {}).setdefault(f"{setting}|{epsilon}", []).append(float(bound))
+            # Kept after each cell, so that a run that is cut off has those before it.
+            np.savez(path, **kept)
+            path.with_suffix(".json").write_text(json.dumps({"seeds": seeds, "bounds": rows, "accuracy": accuracies}))
             print(setting, epsilon, f"noise {noise:.3f}", flush=True)
-    np.savez(path, **kept)
-    path.with_suffix(".json").write_text(json.dumps({"seeds": seeds, "bounds": rows, "accuracy": accuracies}))
 
 
 def theirs(path: Path) -> None:
@@ -110,6 +111,8 @@ def theirs(path: Path) -> None:
         for epsilon in EPSILONS:
             for seed in range(found["seeds"]):
                 key = f"{setting}|{epsilon}|{seed}"
+                if f"{key}|scores" not in kept:
+                    continue
                 scores, included = kept[f"{key}|scores"], kept[f"{key}|included"]
                 auditor = CanaryScoreAuditor(scores[included], scores[~included])
                 for name, bound in {
@@ -135,17 +138,17 @@ def write(found: dict) -> None:
         "|---|---|---|",
     ]
     for name in sorted(found["bounds"], reverse=True):
-        cells = [
-            " / ".join(f"{np.median(found['bounds'][name][f'{setting}|{epsilon}']):.2f}" for epsilon in EPSILONS)
-            for setting in SETTINGS
-        ]
+        cells = [" / ".join(_median(found["bounds"][name], f"{setting}|{epsilon}") for epsilon in EPSILONS) for setting in SETTINGS]
         lines.append(f"| {name} | {' | '.join(cells)} |")
-    accuracy = [
-        " / ".join(f"{np.median(found['accuracy'][f'{setting}|{epsilon}']):.2f}" for epsilon in EPSILONS) for setting in SETTINGS
-    ]
+    accuracy = [" / ".join(_median(found["accuracy"], f"{setting}|{epsilon}") for epsilon in EPSILONS) for setting in SETTINGS]
     RESULTS.joinpath("training_audit.md").write_text(
         "\n".join([*lines, f"| accuracy on the records | {' | '.join(accuracy)} |", ""])
     )
+
+
+def _median(found: dict, cell: str) -> str:
+    """The median of a cell, or a dash where it was not run."""
+    return f"{np.median(found[cell]):.2f}" if cell in found else "-"
 
 
 def main() -> None:

@@ -83,7 +83,8 @@ def surest_guesses(canaries, guessed):
 
 def near(happened, bound):
     share = float(np.mean(happened))
-    assert share - 6 * math.sqrt(share * (1 - share) / len(happened)) - 1e-9 <= bound
+    # What happens in every one of these runs may have a probability of a little less than 1.
+    assert share - 6 * math.sqrt(share * (1 - share) / len(happened)) - 20 / len(happened) <= bound
     assert bound <= share + 0.03
 
 
