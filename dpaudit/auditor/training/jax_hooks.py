@@ -211,14 +211,15 @@ class JaxWatch(TrainingWatch):
             rows, self._rows = np.concatenate(self._rows), []
             batch = self.batches.take(len(rows))
             real = batch >= 0
-            exact = {"clean_sum": _scaled(before, scale), "clipped": rows[real]} if before else {}
+            exact: dict[str, Any] = {"clean_sum": _scaled(before, scale), "clipped": rows[real]} if before else {}
+            told: dict[str, Any] = dict(zip(("parameters", "updated"), both, strict=True)) if both else {}
             self.step(
                 batch=batch[real],
                 gradients=rows[real],
                 noisy_sum=_scaled(after, scale),
                 divisor=as_float(self.claim.divisor) if both else None,
                 **exact,
-                **(dict(zip(("parameters", "updated"), both, strict=True)) if both else {}),
+                **told,
             )
 
         jax.debug.callback(keep, *(leaf for group in groups for leaf in group), ordered=True)
@@ -256,7 +257,6 @@ def _rows_alone(sums: Any, arguments: tuple[int, ...]) -> Callable[[tuple[Any, .
     """Make the function that says what each example of a batch adds when it is alone, and how many examples there are."""
     jax = _jax()
 
-    @jax.jit  # type: ignore[untyped-decorator]
     def rows(given: tuple[Any, ...], named: dict[str, Any]) -> Any:
         padding = named.get("is_padding_example")
 
@@ -269,17 +269,19 @@ def _rows_alone(sums: Any, arguments: tuple[int, ...]) -> Callable[[tuple[Any, .
 
         return jax.vmap(alone)([given[place] for place in arguments], padding)
 
+    compiled = jax.jit(rows)
+
     def padded(given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, int]:
         count = len(jax.tree.leaves(given[arguments[0]])[0])
         if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((given, named))):
-            return rows(given, named), count
+            return compiled(given, named), count
         # Batches have many sizes, and each new one would be compiled: zeros are added, and what they give is left out.
         more = -count % _MULTIPLE or _MULTIPLE * (not count)
         wider = list(given)
         for place in arguments:
             wider[place] = jax.tree.map(lambda leaf: _widen(leaf, more), given[place])
         masks = {name: _widen(mask, more) for name, mask in named.items() if name == "is_padding_example"}
-        return rows(tuple(wider), named | masks), count
+        return compiled(tuple(wider), named | masks), count
 
     return padded
 
