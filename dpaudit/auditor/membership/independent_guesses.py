@@ -75,7 +75,8 @@ def _sum_tails(total: int, sizes: tuple[int, int], first: Vector, border: Vector
     def tail(least: Vector) -> Vector:
         """The count of others reaches a number."""
         found = bdtrc(np.clip(least - 1, 0, max(0, others - 1)), others, rest[:, None])
-        return np.where(least <= 0, 1.0, np.where(least > others, 0.0, np.where(rest[:, None] >= 1, 1.0, found)))
+        inside = np.where(rest[:, None] >= 1, 1.0, found)
+        return np.asarray(np.where(least <= 0, 1.0, np.where(least > others, 0.0, inside)), dtype=np.float64)
 
     spread = np.sqrt(few * first * (1 - first))
     low = max(0, int(np.floor((few * first - _REACH * spread - _REACH).min())))
@@ -83,7 +84,7 @@ def _sum_tails(total: int, sizes: tuple[int, int], first: Vector, border: Vector
     counts = np.arange(low, high + 1)
     logs = gammaln(few + 1) - gammaln(counts + 1) - gammaln(few - counts + 1)
     masses = np.exp(logs + xlogy(counts, first[:, None]) + xlog1py(few - counts, -np.minimum(first, 1.0)[:, None]))
-    needed = (total - 2 * counts)[None, :] * np.ones((len(first), 1), dtype=np.int64)
-    reached = border[:, None] * tail(needed - 1) + (1 - border[:, None]) * tail(needed)
+    needed: Vector = np.tile(total - 2.0 * counts, (len(first), 1))
+    reached: Vector = tail(needed) + border[:, None] * (tail(needed - 1) - tail(needed))
     missing = np.maximum(0.0, 1 - masses.sum(axis=1))
     return np.asarray(np.minimum(1.0, (masses * reached).sum(axis=1) + missing))
