@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpaudit import Claim, PureDP, Target, audit
-from dpaudit.auditor.attack.edges import edge_event
+from dpaudit.auditor.attack.edges import UNLIKELY, edge_events
 from dpaudit.auditor.reading.features import fit_features
 from dpaudit.auditor.reading.reader import parse_output
 from dpaudit.auditor.scoring.directions import find_direction
@@ -61,9 +61,9 @@ def test_an_end_is_an_event_only_if_chance_does_not_explain_it():
     rng = np.random.default_rng(0)
     labels = np.arange(4000, dtype=np.uint8) % 2
     values = rng.random(4000)
-    assert edge_event(values[:, None], labels, POINT) is None
-    found = edge_event((values + 0.02 * labels)[:, None], labels, POINT)
-    assert found is not None
+    assert all(chance > UNLIKELY for chance, _ in edge_events(values[:, None], labels, POINT))
+    chance, found = edge_events((values + 0.02 * labels)[:, None], labels, POINT)[0]
+    assert chance < UNLIKELY
     hits = labels[found.event.hits((values + 0.02 * labels)[:, None])]
     assert {0 if found.reverse else 1} == set(hits.tolist())
 
@@ -71,7 +71,7 @@ def test_an_end_is_an_event_only_if_chance_does_not_explain_it():
 def test_equal_values_at_an_end_are_inside_together():
     labels = np.array([1] * 30 + [0] + [1, 0] * 100, dtype=np.uint8)
     values = np.array([9.0] * 31 + list(np.linspace(0, 1, 200)))
-    assert edge_event(values[:, None], labels, POINT) is None
+    assert edge_events(values[:, None], labels, POINT) == []
 
 
 @pytest.mark.parametrize("delta", ["0", "1/1000"])

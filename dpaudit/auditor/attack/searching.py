@@ -95,6 +95,11 @@ _MISSING: Final = Property(
 
 ERRORS: Final = "errors at records unlike the data"
 
+CRASHES: Final = "no number unlike the data breaks the function"
+
+_BROKEN: Final = ("ZeroDivisionError", "OverflowError", "FloatingPointError", "IndexError")
+"""Errors that nobody raises to refuse a number."""
+
 BEYOND: Final = "integers beyond those of the data"
 
 _IN_WORDS: Final = {
@@ -145,10 +150,12 @@ def _widened(case: Case, forms: Iterable[Form]) -> Case:
 
 
 def _why_not(case: Case) -> tuple[Property, ...]:
-    """Say why there was no search where records were given; nothing where there is nothing to search among."""
-    if not is_searchable(case.subject.target):
+    """Say why there was no search where data were given."""
+    if case.subject.target.data is None:
         return ()
     why = "the time does not suffice" if case.plan is None else "the runs do not suffice"
+    if not is_searchable(case.subject.target) or case.search:
+        why = "none are made for this kind of data and adjacency"
     return (Property(SEARCHED, "not run", 0, why),)
 
 
@@ -177,8 +184,13 @@ def _beyond_codes(case: Case) -> tuple[Property, ...]:
 
 def _refusals(case: Case, refused: Mapping[frozenset[str], str]) -> tuple[Property, ...]:
     """Say at which records the function raises and on their neighbours does not: only the user knows whether data may hold them."""
-    if not refused:
-        return ()
+    crashed = {labels: shown for labels, shown in refused.items() if labels <= _IN_WORDS.keys() and shown.endswith(_BROKEN)}
+    left = {labels: shown for labels, shown in refused.items() if labels not in crashed}
+    return tuple(_refusal(case, name, found) for name, found in ((CRASHES, crashed), (ERRORS, left)) if found)
+
+
+def _refusal(case: Case, name: str, refused: Mapping[frozenset[str], str]) -> Property:
+    """Say what a function does at some records."""
     by_error: dict[str, list[str]] = {}
     for labels, shown in refused.items():
         by_error.setdefault(shown, []).append(" with ".join(_IN_WORDS.get(label, label) for label in LABELS if label in labels))
@@ -191,7 +203,8 @@ def _refusals(case: Case, refused: Mapping[frozenset[str], str]) -> tuple[Proper
         f"the function {done}, and gives an output {change}; if data may hold such a record, the error reveals it and the claim is "
         "false: add one to the data to have it judged"
     )
-    return (Property(ERRORS, "not run", len(refused), detail),)
+    # An error that nobody raises on purpose is a defect wherever such a number may come; others may refuse what data never hold.
+    return Property(name, "violated" if name == CRASHES else "not run", len(refused), detail)
 
 
 def _ways_of(case: Case) -> list[list[int]]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from collections.abc import Sequence
+from datetime import date
 from typing import Any, Final
 
 import numpy as np
@@ -27,6 +29,10 @@ LABELS: Final = (ZERO, HIGH, LOW, MISSING, EMPTY, BLANK, HUGE, LONG, UNSEEN, OTH
 _FAR: Final = 10
 _VERY_FAR: Final = 1000
 _LONG_TEXT: Final = 500
+_YEARS: Final = {LOW: 1704, HIGH: 2256}
+"""Leap years, which have every day, far from those of data and within what tables hold."""
+
+_DATE: Final = re.compile(r"(?:(?P<first>\d{4})-\d\d(?:-\d\d)?(?:[T ].*)?)|(?:\d\d?([./])\d\d?\2(?P<last>\d{4}))")
 _YES_OR_NO: Final = 2
 _CLOSED_RANGE: Final = 12
 """Integers that repeat within so small a range are codes of categories: a release may rely on there being no others."""
@@ -40,8 +46,10 @@ def values_beyond(column: Sequence[Any]) -> dict[str, Any]:
     held = [value for value in column if not is_missing(value)]
     if not held:
         return {}
+    if all(isinstance(value, date) for value in held):
+        return {**{label: held[0].replace(year=year) for label, year in _YEARS.items()}, MISSING: None}
     if all(isinstance(value, str) for value in held):
-        return {**_texts(held), MISSING: None}
+        return {**(_date_texts(held) if all(map(_DATE.fullmatch, held)) else _texts(held)), MISSING: None}
     if any(isinstance(value, (bool, np.bool_)) for value in held):
         return {}
     if all(isinstance(value, numbers.Real) for value in held):
@@ -54,6 +62,14 @@ def is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return True
     return isinstance(value, numbers.Real) and math.isnan(value)
+
+
+def _date_texts(held: Sequence[str]) -> dict[str, Any]:
+    """Dates long ago and far ahead, written as those of the data, and an empty text."""
+    found = _DATE.fullmatch(held[0])
+    assert found is not None, "a date"  # noqa: S101
+    start, end = found.span("last" if found["first"] is None else "first")
+    return {**{label: f"{held[0][:start]}{year}{held[0][end:]}" for label, year in _YEARS.items()}, EMPTY: ""}
 
 
 def _texts(held: Sequence[str]) -> dict[str, Any]:
