@@ -9,7 +9,6 @@ import bisect
 import csv
 import io
 import json
-import math
 import statistics
 import struct
 import unicodedata
@@ -408,10 +407,7 @@ def harmonic(rows: Any, rng: Any, *, broken: bool) -> float:
 def unit_rows(rows: Any, rng: Any, *, broken: bool) -> list[float]:
     """A sum of rows of length one, whose coordinates or whose length are clipped, with noise for sums of sizes up to one."""
     kept = np.nan_to_num(np.asarray(rows, dtype=float).reshape(-1, 3))
-    if broken:
-        kept = np.clip(kept, -1, 1)
-    else:
-        kept = kept / np.maximum(np.abs(kept).sum(axis=1, keepdims=True), 1)
+    kept = np.clip(kept, -1, 1) if broken else kept / np.maximum(np.abs(kept).sum(axis=1, keepdims=True), 1)
     return [float(value) + lap(rng, 1) for value in kept.sum(axis=0)]
 
 

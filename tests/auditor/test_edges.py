@@ -14,6 +14,7 @@ from dpaudit.auditor.reading.reader import parse_output
 from dpaudit.auditor.scoring.directions import find_direction
 from dpaudit.auditor.statistics.bounds import ClaimPoint, p_value
 from dpaudit.auditor.statistics.power import detectable_share
+from dpaudit.report import from_json, to_json
 from dpaudit.results import Counts, Verdict
 
 POINT = ClaimPoint(Fraction(1), Fraction(0))
@@ -72,6 +73,18 @@ def test_equal_values_at_an_end_are_inside_together():
     labels = np.array([1] * 30 + [0] + [1, 0] * 100, dtype=np.uint8)
     values = np.array([9.0] * 31 + list(np.linspace(0, 1, 200)))
     assert edge_events(values[:, None], labels, POINT) == []
+
+
+def test_an_end_beside_the_best_event_refutes_at_its_share_of_the_error_probability():
+    def within_five_among_others(data, rng):
+        return [within_five(data, rng), *rng.normal(size=5).tolist()]
+
+    found = audit(Target(run=within_five_among_others, claim=Claim(PureDP(epsilon=1)), neighbours=[(0, 1)]), runs=60_000, seed=1)
+    bound = found.results[0].attack.bound
+    assert Verdict.REFUTED is found.results[0].verdict
+    assert 0 in (bound.counts.ones, bound.counts.zeros)
+    assert 0 < bound.share <= 1
+    assert from_json(to_json(found)) == found
 
 
 @pytest.mark.parametrize("delta", ["0", "1/1000"])

@@ -28,8 +28,9 @@ from dpaudit.auditor.pairs.candidates import Neighbours
 from dpaudit.auditor.reading.outputs import Matrix
 from dpaudit.auditor.reading.unread import unread_in
 from dpaudit.auditor.runs.chunks import BETTING, BOUND, PILOT, ChunkRuns, Labels
-from dpaudit.auditor.statistics.bounds import ClaimPoint, epsilon_lower_bound, p_value
+from dpaudit.auditor.statistics.bounds import ClaimPoint, epsilon_lower_bound, mu_lower_bound, p_value
 from dpaudit.auditor.statistics.power import detectable_epsilon, detectable_share
+from dpaudit.claims import GDP
 from dpaudit.exact import float_outward
 from dpaudit.results import Attack, Bound, Counts, Pair, Power, Property, Unread
 from dpaudit.targets import Target
@@ -233,7 +234,7 @@ def _bound(course: Course, choice: Choice, events: Sequence[RankedEvent], runs: 
         for chunk in chunks:
             hits = [Counts(one.ones + new.ones, one.zeros + new.zeros, runs) for one, new in zip(hits, chunk, strict=True)]
             course.report("bound", plan)
-    bounds = list[Bound]()
+    bounds, gaussian = list[Bound](), isinstance(case.subject.target.claim.guarantee, GDP)
     for ranked, found, share in zip(events, hits, _shares(events), strict=True):
         counts = replace(found, ones=found.zeros, zeros=found.ones) if ranked.reverse else found
         bound = Bound(
@@ -244,6 +245,7 @@ def _bound(course: Course, choice: Choice, events: Sequence[RankedEvent], runs: 
             direction="reverse" if ranked.reverse else "forward",
             p_value=min(1.0, float_outward(Fraction(p_value(counts, point=choice.point)) / share, up=True)),
             share=share,
+            mu=mu_lower_bound(counts, case.alpha / 2 * share) if gaussian else None,
         )
         bounds.append(bound)
     # The p-value is that of all of them.

@@ -117,6 +117,12 @@ def holds_codes(column: Sequence[Any]) -> bool:
     return few > _YES_OR_NO and _are_codes(few, min(held), max(held), len(held))
 
 
+def holds_shares(column: Sequence[Any]) -> bool:
+    """True if a field holds floats of size at most 1, whose meaning may bound them."""
+    held = [value for value in column if not is_missing(value)]
+    return bool(held) and all(isinstance(value, (float, np.floating)) and abs(value) <= 1 for value in held)
+
+
 def _held_as(kind: Any, value: Any) -> Any:
     """The number in a type, None where the type does not hold it."""
     try:

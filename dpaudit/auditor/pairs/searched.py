@@ -74,8 +74,8 @@ def search_users(rows: list[Any], adjacency: Adjacency, *, beyond: bool) -> Iter
     def owned(given: Iterable[Strange]) -> list[Strange]:
         return [Strange(with_field(one.record, field, rows[own[0]][field]), one.labels, one.field) for one in given]
 
-    strange = owned(strange_records(rows) if beyond else [])
-    ends = [*owned(_corners(rows)), *_chosen(rows, strange)[:4]]
+    made = strange_records(rows) if beyond else []
+    strange, ends = owned(made), owned([*_corners(rows), *_chosen(rows, made)[:4]])
     many = [owned(Strange(record, _REAL) for record in rows[:count]) for count in (_MOST_TIED, 4, 16)]
     for base, words in ((others, "a user beside the others"), ([], "a user alone")):
         yield from _in_turn(
