@@ -33,6 +33,7 @@ _YEARS: Final = {LOW: 1704, HIGH: 2256}
 """Leap years, which have every day, far from those of data and within what tables hold."""
 
 _DATE: Final = re.compile(r"(?:(?P<first>\d{4})-\d\d(?:-\d\d)?(?:[T ].*)?)|(?:\d\d?([./])\d\d?\2(?P<last>\d{4}))")
+_LETTER: Final = "\U00010400"
 _YES_OR_NO: Final = 2
 _CLOSED_RANGE: Final = 12
 """Integers that repeat within so small a range are codes of categories: a release may rely on there being no others."""
@@ -78,7 +79,8 @@ def _texts(held: Sequence[str]) -> dict[str, Any]:
     if 2 * len(set(held)) <= len(held):
         return {BLANK: "", OTHER: f"{longest[:8][::-1]}z"}
     long = (longest or "a") * (1 + max(_LONG_TEXT, _FAR * len(longest)) // max(1, len(longest)))
-    return {EMPTY: "", LONG: long, UNSEEN: f"{longest[:8][::-1]}z"}
+    # Letters of four bytes, since a cut by letters is none by bytes.
+    return {EMPTY: "", LONG: long, UNSEEN: f"{_LETTER * _FAR}{longest[:8][::-1]}z"}
 
 
 def _numbers(held: Sequence[Any]) -> dict[str, Any]:

@@ -166,6 +166,7 @@ def _added(rows: list[Any], strange: list[Strange]) -> Iterator[Iterator[Draft]]
     yield (_draft([*rows, copied], rows, "a record twice") for copied in (rows[0], rows[-1]))
     yield (_draft([*one, one[end]], one, "records in order") for one in _arranged(rows) for end in (0, -1, size // 2))
     yield (_draft([*rows, *rows], [*rows, *rows[1:]], "each record twice") for _ in range(2 * size <= MOST_RECORDS))
+    yield (_draft([one, *rows], rows, "one record before the data") for one in few)
 
 
 def _replaced(rows: list[Any], strange: list[Strange], adjacency: Adjacency) -> Iterator[Iterator[Draft]]:
