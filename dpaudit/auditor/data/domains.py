@@ -122,7 +122,7 @@ def holds_codes(column: Sequence[Any]) -> bool:
 def holds_shares(column: Sequence[Any]) -> bool:
     """True if a field holds floats of size at most 1, whose meaning may bound them."""
     held = [value for value in column if not is_missing(value)]
-    return bool(held) and all(isinstance(value, (float, np.floating)) and abs(value) <= 1 for value in held)
+    return bool(held) and all(isinstance(value, (float, np.floating)) and abs(float(value)) <= 1 for value in held)
 
 
 def _held_as(kind: Any, value: Any) -> Any:
