@@ -303,13 +303,14 @@ def inversion(result: TargetResult) -> str:
 
 
 def attacked(attack: Attack | None) -> str:
-    """The attack's lower bound: "epsilon >= 1.62"."""
+    """The attack's lower bound: "epsilon >= 1.62", of a claim of Gaussian privacy also as mu."""
     if attack is None:
         return "none"
     bound = attack.bound
     if bound is None or bound.epsilon is None or bound.epsilon <= 0:
         return "no bound above 0"
-    return f"epsilon >= {lower(bound.epsilon)}{_at(bound)}"
+    mu = f", mu >= {lower(bound.mu)}" if bound.mu else ""
+    return f"epsilon >= {lower(bound.epsilon)}{_at(bound)}{mu}"
 
 
 def _at(bound: Bound) -> str:
