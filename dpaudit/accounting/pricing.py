@@ -105,8 +105,11 @@ def _rounded_gaussian(release: Release) -> Law:
     sigma, lattice = release.parameter("sigma"), release.parameter("lattice")
     name = f"gaussian(sigma={shown(sigma)}, sensitivity={shown(release.sensitivity)})"
     coordinate = _or_nothing(_steps(release), lambda steps: RoundedGaussian(sigma / lattice, steps))
+    law = Gaussian(release.sensitivity / sigma, name)
+    if "processed" in dict(release.parameters):  # what is shown is computed from the noisy numbers, and may tell less than they do
+        return Between(name, law, None, "what is shown is post-processing of the continuous Gaussian")
     ground = "rounding is post-processing of the continuous Gaussian; one rounded coordinate may carry the whole sensitivity"
-    return Between(name, Gaussian(release.sensitivity / sigma, name), coordinate, ground)
+    return Between(name, law, coordinate, ground)
 
 
 def _discrete_gaussian(release: Release) -> Law:
