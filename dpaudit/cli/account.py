@@ -13,14 +13,12 @@ from dpaudit.accounting import PrivacyLoss, compose
 from dpaudit.cli import VERBS
 from dpaudit.cli.completion import file_paths
 from dpaudit.cli.console import emit, emit_json, json_option
+from dpaudit.cli.curves import CURVES, draw_curve
 from dpaudit.cli.expressions import file_loss, loss_of
-from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Enclosure, in_range, outward, shown
+from dpaudit.exact import Enclosure, in_range, shown
 
 USUAL_DELTA: Final = "1e-6"
 """Asked for when no question is given."""
-
-_PLOT_POINTS: Final = 60
 
 
 @click.command("account", short_help=VERBS["account"])
@@ -37,9 +35,16 @@ _PLOT_POINTS: Final = 60
 @click.option("--epsilon", "epsilons", multiple=True, metavar="E", help="Give delta at this epsilon.")
 @click.option("--adjacency", metavar="NAME", help="Neighbouring relation of every law that states none.")
 @click.option("--why", is_flag=True, help="Print theorems, assumptions and error terms.")
-@click.option("--plot", metavar="FILE.svg", help="Draw delta over epsilon, both ends.")
+@click.option("--plot", metavar="FILE.svg", help="Draw a curve, both ends.")
+@click.option(
+    "--curve",
+    type=click.Choice(CURVES),
+    default=CURVES[0],
+    show_default=True,
+    help="What --plot draws: delta over epsilon, errors of the best test, or epsilon after each release.",
+)
 @json_option
-def account(
+def account(  # noqa: PLR0913 - one argument for each option
     *,
     expressions: tuple[str, ...],
     files: tuple[str, ...],
@@ -48,6 +53,7 @@ def account(
     adjacency: str | None,
     why: bool,
     plot: str | None,
+    curve: str,
     as_json: bool,
 ) -> None:
     """Price everything together: certified intervals for epsilon at a delta, or delta at an epsilon.
@@ -61,7 +67,7 @@ def account(
     loss = compose(*losses)
     answers = _answers(loss, deltas if deltas or epsilons else (USUAL_DELTA,), epsilons)
     if plot is not None:
-        _draw(loss, answers, Path(plot))
+        draw_curve(curve, losses, answers, Path(plot))
     if as_json:
         emit_json({"loss": loss.describe(), "adjacency": str(loss.adjacency), "answers": answers})
     else:
@@ -110,27 +116,3 @@ def _text(loss: PrivacyLoss, answers: Sequence[dict[str, Any]], *, why: bool) ->
 def _between(interval: str) -> str:
     """An interval in words of mathematics."""
     return f"in {interval}" if interval.startswith("[") else f"= {interval}"
-
-
-def _draw(loss: PrivacyLoss, answers: Sequence[dict[str, Any]], path: Path) -> None:
-    """The privacy profile as an SVG file, from 0 to a little beyond the largest epsilon of the answers."""
-    from dpaudit.report import write_text
-    from dpaudit.report.profile_file import profile_file
-
-    if path.suffix.lower() != ".svg":
-        raise InvalidArgument("DPA503", f"plots are written as SVG, got {path.name}. Choose a name that ends in .svg.")
-    answered = {name: [_reached(answer, name) for answer in answers] for name in ("epsilon", "delta")}
-    last = 1.1 * max((end for end in answered["epsilon"] if isinstance(end, float)), default=1.0) or 1.0
-    least = min((end for end in answered["delta"] if isinstance(end, float) and end > 0), default=1e-6)
-    places = [Fraction(outward(Fraction(last) * step / _PLOT_POINTS, digits=6, up=True)) for step in range(_PLOT_POINTS + 1)]
-    points = [(float(place), *loss.delta(epsilon=place).floats()) for place in places]
-    drawn = profile_file(points, loss.describe(), smallest=max(min(least, 1e-3) / 10, 1e-300))
-    if drawn is None:
-        raise InvalidArgument("DPA503", "there is nothing to draw: delta is 0 or smaller than any that was asked for.")
-    write_text(drawn, path)
-
-
-def _reached(answer: dict[str, Any], name: str) -> float | str:
-    """The epsilon, or the delta, that an answer is about."""
-    end: float | str = answer["upper_float"] if answer["asked"] == name else float(Fraction(answer["at"]))
-    return end

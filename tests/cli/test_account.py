@@ -184,6 +184,30 @@ def test_a_drawing_reaches_the_smallest_delta_asked_for(dpaudit, folder):
     assert 2 == dpaudit("account", "0 * gaussian(sigma=1)", "--plot", "profile.svg").exit_code
 
 
+def test_the_errors_of_tests_are_drawn_beside_the_gaussian_curve_of_the_same_advantage(dpaudit, folder):
+    assert 0 == dpaudit("account", "gaussian(sigma=2)", "--plot", "errors.svg", "--curve", "tradeoff").exit_code
+    drawing = (folder / "errors.svg").read_text()
+    for said in (
+        "Trade-off function of gaussian(sigma=2, sensitivity=1)",
+        "mu-GDP with mu = 0.5, which",
+        "0.8739 to 0.8739 at type I",
+    ):
+        assert said in drawing
+    result = dpaudit("account", "approx_dp(0, delta=0.1)", "--delta", "0.2", "--plot", "errors.svg", "--curve", "tradeoff")
+    assert 0 == result.exit_code
+
+
+def test_a_budget_over_time_ends_at_what_everything_costs(dpaudit, folder):
+    parts = ["100 * gaussian(sigma=20)", "laplace(scale=4) + laplace(scale=2)", "3 * gaussian(sigma=5)"]
+    result = dpaudit("account", *parts, "--delta", "1e-5", "--plot", "budget.svg", "--curve", "budget", "--json")
+    answer = json.loads(result.stdout)["answers"][0]
+    drawing = (folder / "budget.svg").read_text()
+    assert f"after each of 105 releases: {answer['lower_float']:.4g} to {answer['upper_float']:.4g} at the end" in drawing
+    heights = [float(y) for y in re.findall(r'cy="([0-9.]+)" r="1.8"', drawing)]
+    assert 30 < len(heights) < 60
+    assert sorted(heights, reverse=True) == heights, "nothing that is released lowers what was spent"
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
@@ -193,6 +217,8 @@ def test_a_drawing_reaches_the_smallest_delta_asked_for(dpaudit, folder):
         (["gaussian(sigma=1)", "--epsilon", "-1"], "DPA103"),
         (["gaussian(sigma=0)"], "DPA104"),
         (["gaussian(sigma=1)", "--plot", "profile.png"], "DPA503"),
+        (["gaussian(sigma=1)", "--plot", "budget.svg", "--curve", "budget", "--epsilon", "1"], "DPA503"),
+        (["pure_dp(1)", "--plot", "profile.svg", "--curve", "nonsense"], "Invalid value for '--curve'"),
         (["gaussian(sigma=1)", "--plot", "missing/profile.svg"], "DPA503"),
         (["gaussian(sigma=1) + randomized_response(1)"], "DPA201"),
         (["gaussian(sigma=1)", "--adjacency", "nonsense"], "DPA103"),
