@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +20,9 @@ from dpaudit.exact import Enclosure, in_range, shown
 
 USUAL_DELTA: Final = "1e-6"
 """Asked for when no question is given."""
+
+ROUNDING: Final = 1e-9
+"""A number of floats that misses the interval by less, relatively, is said to lie at it."""
 
 
 @click.command("account", short_help=VERBS["account"])
@@ -43,6 +47,7 @@ USUAL_DELTA: Final = "1e-6"
     show_default=True,
     help="What --plot draws: delta over epsilon, errors of the best test, or epsilon after each release.",
 )
+@click.option("--compare", is_flag=True, help="Print the numbers of other accountants beside the interval.")
 @json_option
 def account(  # noqa: PLR0913 - one argument for each option
     *,
@@ -54,6 +59,7 @@ def account(  # noqa: PLR0913 - one argument for each option
     why: bool,
     plot: str | None,
     curve: str,
+    compare: bool,
     as_json: bool,
 ) -> None:
     """Price everything together: certified intervals for epsilon at a delta, or delta at an epsilon.
@@ -66,6 +72,9 @@ def account(  # noqa: PLR0913 - one argument for each option
     losses += [file_loss(Path(name), adjacency=adjacency) for name in files]
     loss = compose(*losses)
     answers = _answers(loss, deltas if deltas or epsilons else (USUAL_DELTA,), epsilons)
+    if compare:
+        for answer in answers:
+            answer["others"] = _others(loss, answer)
     if plot is not None:
         draw_curve(curve, losses, answers, Path(plot))
     if as_json:
@@ -108,9 +117,36 @@ def _text(loss: PrivacyLoss, answers: Sequence[dict[str, Any]], *, why: bool) ->
     for answer in answers:
         at = shown(Fraction(answer["at"]))
         lines.append(f"{answer['given']} = {at}: {answer['asked']} {_between(answer['shown'])}")
+        lines += [f"    {other['accountant']}: {_beside(other, answer)}" for other in answer.get("others", ())]
         if why:
             lines += [f"    {line}" for line in answer["why"].splitlines()]
     return "\n".join([*lines, ""])
+
+
+def _others(loss: PrivacyLoss, answer: dict[str, Any]) -> list[dict[str, Any]]:
+    """What other accountants answer to the same question."""
+    from dpaudit.accounting.model.composition import DeltaAt, EpsilonAt
+    from dpaudit.interop.accountants import ask_peers
+
+    at = Fraction(answer["at"])
+    question = EpsilonAt(at) if answer["given"] == "delta" else DeltaAt(at)
+    found = (asdict(peer) for peer in ask_peers(loss, question))
+    return [{**peer, "value": None if peer["value"] is None else _finite(peer["value"])} for peer in found]
+
+
+def _beside(other: dict[str, Any], answer: dict[str, Any]) -> str:
+    """A number of another accountant, and where it lies beside the interval."""
+    value = other["value"]
+    if value is None:
+        return f"no number: {other['why']}"
+    number, lower, upper = float(value), float(answer["lower_float"]), float(answer["upper_float"])
+    if number < lower:
+        return (
+            f"{value:.10g}, BELOW what is certainly lost" if number < lower * (1 - ROUNDING) else f"{value:.10g}, at the interval"
+        )
+    if number <= upper * (1 + ROUNDING):
+        return f"{value:.10g}, {'in' if number <= upper else 'at'} the interval"
+    return f"{number:.10g}" + (f", {100 * (number / upper - 1):.3g} % above the interval" if upper else ", above the interval")
 
 
 def _between(interval: str) -> str:
