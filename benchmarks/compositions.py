@@ -1,7 +1,7 @@
 """Random compositions of random laws against references that share nothing with the accountant: enumeration, roots, inversion.
 
     python benchmarks/compositions.py --count 400                                    cases 0 to 399
-    python benchmarks/compositions.py --count 10000 --rows FILE --seconds 300        as many as that takes, and on from there next time
+    python benchmarks/compositions.py --count 10000 --rows FILE --seconds 300        as many as that takes, later on from there
     python benchmarks/compositions.py --count 0 --rows FILE --output benchmarks/results
 
 A case is a function of its number alone. Finite laws are enumerated by counts of outcomes with 40 digits, single releases of mixed
