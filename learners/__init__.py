@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from learners.selection.grid_search import PrivateGridSearchCV as PrivateGridSearchCV
     from learners.structure.kmeans import PrivateKMeans as PrivateKMeans
     from learners.structure.pca import PrivatePCA as PrivatePCA
+    from learners.structure.ranges import PrivateRanges as PrivateRanges
 
 require("learners")  # every learner is an estimator of scikit-learn
 require_own("mechanisms")
@@ -64,6 +65,7 @@ _HOMES: Final = {
     "PrivateLinearRegression": "public_data.linear_regression",
     "PrivatePCA": "structure.pca",
     "PrivatePipeline": "pipeline.pipeline",
+    "PrivateRanges": "structure.ranges",
     "TableEncoder": "pipeline.encoder",
     "Text": "rows.columns",
 }

@@ -65,6 +65,7 @@ LOGGED: Final[Mapping[str, tuple[str, ...]]] = {
     "PrivateLinearRegression": _SUMS,
     "PrivatePCA": _SUMS,
     "PrivateSVM": ("discrete_laplace",),
+    "PrivateRanges": _SUMS,
     "PublicCoverClassifier": _CHOICE,
     "PublicSubspaceClassifier": _SUMS + _CHOICE,
     "PublicSubspaceRegressor": _SUMS,

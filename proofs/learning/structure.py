@@ -7,6 +7,7 @@ from typing import Final
 from proofs.nodes import TESTS, code, learner_claim, sensitivity, source
 
 _FITS: Final = f"{TESTS}structure/test_structure.py::test_"
+_RANGES: Final = f"{TESTS}structure/test_ranges.py::test_"
 
 NODES: Final = (
     sensitivity(
@@ -52,5 +53,19 @@ NODES: Final = (
         f"{_FITS}exactly_what_was_planned_is_released_at_the_price_that_was_asked_for",
         needs=("GaussianMechanism.mechanism",),
     ),
+    source(
+        "PrivateRanges.source",
+        "A fit is one noisy histogram of all columns; ranges are computed from it.",
+        f"{_RANGES}one_record_moves_the_counts_by_no_more_than_their_sensitivity",
+        f"{_RANGES}exactly_what_was_planned_is_released",
+        needs=("GaussianMechanism.source", "counts.binned", "columns", "rounding"),
+        binds=code("learners/structure/ranges.py", "RangesPlan", "PrivateRanges", "bin_edges", "_code"),
+    ),
+    learner_claim(
+        "PrivateRanges",
+        "(epsilon, delta), the price of one Gaussian release.",
+        f"{_RANGES}exactly_what_was_planned_is_released",
+        needs=("GaussianMechanism.mechanism",),
+    ),
 )
-"""Principal directions and clusters."""
+"""Principal directions, clusters and ranges."""

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from dpaudit.claims import ApproxDP
+from dpaudit.claims import GDP
 from dpaudit.errors import BudgetExceeded, DpauditError
 from dpaudit.releases import recording
 from learners import Budget, PrivateKMeans, PrivatePCA
@@ -123,7 +123,7 @@ def test_private_values_never_raise_and_a_pickle_predicts(kind):
 
 @every
 def test_a_budget_is_spent_and_refuses(kind):
-    budget = Budget(ApproxDP(epsilon="2.1", delta="1e-6"))
+    budget = Budget(GDP(mu="1/2"))
     made(kind, budget=budget).fit(blobs()[0])
     with recording() as log, pytest.raises(BudgetExceeded):
         made(kind, budget=budget).fit(blobs()[0])
