@@ -45,7 +45,7 @@ def rows_of(records: Sequence[Record], plan: SolverPlan) -> Rows:
 PLAN: Final = default_plan(_public(4, 2))
 """A profile, a second moment and eight gradients; so few records have a profile that changes nothing, so all fits begin alike."""
 
-_FIRST: Final = (cast("Release", PLAN.profile), cast("Release", PLAN.moment), PLAN.gradient)
+_FIRST: Final = (cast("Release", PLAN.moment), PLAN.gradient)
 
 _ONE: Final = 2**PLAN.lattice_bits
 _REST: Final[tuple[Record, ...]] = (((0, 0), 0),) * (PLAN.records - 1)
@@ -64,8 +64,8 @@ SIDE_PAIR: Final[tuple[tuple[Record, ...], tuple[Record, ...]]] = ((((_WIDE_ONE,
 
 
 def sample_first(records: tuple[Record, ...], count: int, rng: Generator) -> NDArray[np.float64]:
-    """The log-likelihood ratio of the noisy profile, second moment and first gradient of a fit, for the two of `FIRST_PAIR`."""
-    source, sums = source_from(rng), _first_sums(records)  # no sum depends on noise: all fits have the same three
+    """The log-likelihood ratio of the noisy second moment and first gradient of a fit, for the two of `FIRST_PAIR`."""
+    source, sums = source_from(rng), _first_sums(records)  # neither sum depends on noise: all fits have the same two
     parts = [PLAN.noise(release).releases(value, count, source) for release, value in zip(_FIRST, sums, strict=True)]
     return np.asarray(np.einsum("ij,j->i", np.concatenate(parts, axis=1), _directions()))
 
@@ -95,8 +95,8 @@ def sample_weights(records: Sequence[Record], count: int, rng: Generator) -> NDA
 
 @cache
 def _first_sums(records: tuple[Record, ...]) -> list[NDArray[np.int64]]:
-    """Profile, second moment and first gradient before their noise."""
-    return [value for value, _ in transcript(rows_of(records, PLAN), PLAN, noisy=False)[: len(_FIRST)]]
+    """The second moment and the first gradient before their noise; the profile comes before them."""
+    return [value for value, _ in transcript(rows_of(records, PLAN), PLAN, noisy=False)[1 : 1 + len(_FIRST)]]
 
 
 @cache
@@ -116,12 +116,12 @@ def moment_triangle(records: Sequence[Record]) -> list[int]:
 TARGETS: Final = (
     make_target(
         "linear_first_releases",
-        "profile, second moment and first gradient of a linear classifier, all noisy; one record turns and changes its label",
+        "second moment and first gradient of a linear classifier, both noisy; one record turns and changes its label",
         sample_first,
         Claim(GDP(mu=mu_of(_FIRST)), adjacency=RELATION),
         FIRST_PAIR,
         learner="PrivateClassifier",
-        sensitivity=Sensitivity(query=moment_triangle, bound=_FIRST[1].sensitivity, metric="l2"),
+        sensitivity=Sensitivity(query=moment_triangle, bound=_FIRST[0].sensitivity, metric="l2"),
     ),
     make_target(
         "linear_all_gradients",
