@@ -52,6 +52,7 @@ class Public:
       epsilon: privacy parameter in nats, positive.
       delta: failure probability, in [0, 1).
       adjacency: the neighbouring relation.
+      weighted: whether records have weights.
     """
 
     records: int
@@ -61,6 +62,7 @@ class Public:
     epsilon: Fraction
     delta: Fraction
     adjacency: Adjacency
+    weighted: bool = False
 
 
 class Plan(Protocol):
@@ -153,7 +155,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         require_one_label_each(features.shape[0], len(labels), relation)
         steps = None if bound is None else read_weights(weights, bound, len(labels))
         classes = self._kinds(labels)
-        public = self._public(features, len(classes))
+        public = replace(self._public(features, len(classes)), weighted=bound is not None)
         plan = self._plan(public) if len(classes) > 1 else None  # about a single class there is nothing to learn
         record = self._planned(public, classes, plan).stating({}, (*feature_notes(X), *self._label_notes(labels)))
         columns = _columns(X)

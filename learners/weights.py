@@ -13,6 +13,7 @@ from learners.rows.labels import checked_classes, class_weights
 
 if TYPE_CHECKING:
     from dpaudit.exact import Exact
+    from learners.estimator import Public
 
 
 BALANCED: Final = "balanced"
@@ -22,27 +23,19 @@ BALANCED: Final = "balanced"
 class WeightedModel(PrivateModel):
     """An estimator whose fit takes a weight for each record, which is private, within a public bound."""
 
-    sample_weight_bound: Exact | None = None
+    sample_weight_bound: Exact = 1
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
         """Learn from records, whose weights are cut to 0 and `sample_weight_bound`; without weights, all have the weight 1.
 
         Nothing but parameters, types and shapes is refused; a weight that is no number counts as 0.
         """
-        if self.sample_weight_bound is None:
-            if sample_weight is not None:
-                raise InvalidArgument(
-                    "DPA105",
-                    "sample_weight is private, so its bound must be public. Write sample_weight_bound=2 for weights from 0 to 2; "
-                    "larger ones are cut.",
-                )
-            return self._fit(X, y)
-        return self._fit(X, y, sample_weight, positive(self.sample_weight_bound, "sample_weight_bound"))
+        bound = positive(self.sample_weight_bound, "sample_weight_bound")
+        return self._fit(X, y) if sample_weight is None else self._fit(X, y, sample_weight, bound)
 
-    def _weight_facts(self) -> dict[str, Any]:
-        """What the record says of weights."""
-        bound = self.sample_weight_bound
-        return {} if bound is None else {"sample_weight_bound": str(positive(bound, "sample_weight_bound"))}
+    def _weight_facts(self, public: Public) -> dict[str, Any]:
+        """What the record says of weights: where they were cut."""
+        return {"sample_weight_bound": str(positive(self.sample_weight_bound, "sample_weight_bound"))} if public.weighted else {}
 
 
 def public_weights(given: Any, classes: Any, count: int) -> tuple[int, ...] | None:

@@ -140,7 +140,7 @@ class Boosting(WeightedModel):
         facts: dict[str, Any] = {"columns": [column.fact for column in described], "bins": self._bins()}
         if self.interactions:
             facts["interactions"] = [list(map(str, pair)) for pair in self.interactions]
-        return {**super()._plan_facts(public, plan), **facts, **self._weight_facts()}
+        return {**super()._plan_facts(public, plan), **facts, **self._weight_facts(public)}
 
     def _learn_with(
         self, rows: Rows, kinds: NDArray[np.int64], plan: BoostingPlan, loss: Any, source: BitSource | None
@@ -188,7 +188,7 @@ class PrivateBoostingClassifier(Boosting, LikelyClasses):
       decision_threshold: for two classes, the public probability from which on the second is predicted; None for the likelier.
       class_weight: a public positive weight for every class by name, "balanced" for weights by noisy counts of the classes, which
         the budget covers, or None for equal ones.
-      sample_weight_bound: the public largest weight of a record, exact, positive, if `fit` is given any; larger ones are cut.
+      sample_weight_bound: the public largest weight of a record, exact, positive; larger ones that `fit` is given are cut to it.
     Source: Nori, Caruana, Bu, Shen, Kulkarni 2021; docs/boosting.md.
     Example:
       >>> import numpy as np
@@ -255,7 +255,7 @@ class PrivateBoostingRegressor(Boosting, PrivateRegressor):
       bins: equal parts of every range, 2 to 256.
       monotone: a mapping of columns with a range to 1 for a shape that rises or -1 for one that falls.
       interactions: public pairs of columns that are read together as well, such as [("age", "hours")]; each costs as a column does.
-      sample_weight_bound: the public largest weight of a record, exact, positive, if `fit` is given any; larger ones are cut.
+      sample_weight_bound: the public largest weight of a record, exact, positive; larger ones that `fit` is given are cut to it.
     Source: Nori, Caruana, Bu, Shen, Kulkarni 2021; docs/boosting.md.
     Example:
       >>> import numpy as np

@@ -60,7 +60,7 @@ class PrivateClassifier(WeightedModel, LikelyClasses):
       feature_ranges: a public pair (low, high) for every column: entries are cut to it and become numbers from -1 to 1, and
         `feature_norm` bounds these; None takes columns in their own units, where one of far larger values drowns the others.
       decision_threshold: for two classes, the public probability from which on the second is predicted; None for the likelier.
-      sample_weight_bound: the public largest weight of a record, exact, positive, if `fit` is given any; larger ones are cut.
+      sample_weight_bound: the public largest weight of a record, exact, positive; larger ones that `fit` is given are cut to it.
     Source: Bassily, Smith, Thakurta 2014; docs/linear_learners.md, "The default rule"; docs/public_data.md.
     Example:
       >>> import numpy as np
@@ -115,11 +115,10 @@ class PrivateClassifier(WeightedModel, LikelyClasses):
             read_threshold(self.decision_threshold, public.classes)
         if self.feature_ranges is not None:
             self._require_ranges(public)
-        weighted = self.sample_weight_bound is not None
-        if weighted and (self.public_X is not None or public.adjacency.kind == "zero_out"):
-            raise Unsupported("DPA604", "sample_weight is for fits without public_X and not under zero_out. Leave its bound out.")
+        if public.weighted and (self.public_X is not None or public.adjacency.kind == "zero_out"):
+            raise Unsupported("DPA604", "sample_weight is for fits without public_X and not under zero_out. Leave it out.")
         if self.public_X is None:
-            plan = default_plan(public, weighted=weighted)
+            plan = default_plan(public)
             if self.class_weight == BALANCED and plan.profile is None:
                 raise Unsupported("DPA604", _NO_BALANCE)
             return plan
@@ -177,7 +176,7 @@ class PrivateClassifier(WeightedModel, LikelyClasses):
     def _plan_facts(self, public: Public, plan: AnyPlan | None) -> dict[str, Any]:
         """The directions that records are projected on, the weights of the classes, and the ranges of the columns."""
         weights = self._weights_of_classes(public.classes)
-        facts = subspace_facts(plan) | ({} if weights is None else {"class_weight": list(weights)}) | self._weight_facts()
+        facts = subspace_facts(plan) | ({} if weights is None else {"class_weight": list(weights)}) | self._weight_facts(public)
         if self.class_weight == BALANCED:
             facts["class_weight"] = BALANCED
         if self.feature_ranges is not None:

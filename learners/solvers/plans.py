@@ -97,11 +97,11 @@ class SolverPlan:
         return mechanism_of(release)
 
 
-def default_plan(public: Public, *, standard: bool = True, weighted: bool = False) -> SolverPlan:
+def default_plan(public: Public, *, standard: bool = True) -> SolverPlan:
     """Plan a private linear classifier by the default rule: quasi-Newton for two classes in few columns, else gradient steps.
 
-    If `standard`, and rows have an intercept, a profile of columns and labels comes before quasi-Newton steps; if `weighted`, with
-    the sum of the weights of the records.
+    If `standard`, and rows have an intercept, a profile of columns and labels comes before quasi-Newton steps; if there are
+    weights of records, with their sum.
     """
     # Gradient steps are as long altogether as makes the noise in the margin of a record of the largest norm 4/5 in deviation.
     multiplier, moves = noise_multiplier(public.epsilon, public.delta), MOVES[public.adjacency.kind]
@@ -117,8 +117,8 @@ def default_plan(public: Public, *, standard: bool = True, weighted: bool = Fals
         part, before = _OWN_MOMENT_SHARE, Fraction(0)
         if standard and intercept:
             part, before = _MOMENT_SHARE, _PROFILE_SHARE
-            moved = profile_sensitivity(bits, moves, weighted=weighted)
-            profile = gaussian_release(public, moved, multiplier**2 / before, 2 * public.features + 1 + weighted)
+            moved = profile_sensitivity(bits, moves, weighted=public.weighted)
+            profile = gaussian_release(public, moved, multiplier**2 / before, 2 * public.features + 1 + public.weighted)
         size, share = columns * (columns + 1) // 2, 1 - part - before
         moment = gaussian_release(public, moment_sensitivity(bound, moves), multiplier**2 / part, size)
     else:

@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
 
 from dpaudit.errors import DpauditError
 from dpaudit.releases import recording
@@ -51,11 +50,11 @@ def test_the_best_score_of_all_records_alike_has_no_slope():
 
 
 @every
-def test_weights_of_one_are_no_weights(name):
-    rows, labels = problem(1000)
-    first = MAKERS[name](sample_weight_bound=1).fit(rows, labels)
-    second = MAKERS[name](sample_weight_bound=1).fit(rows, labels, sample_weight=np.ones(1000))
-    assert np.array_equal(first.decision_function(rows), second.decision_function(rows))
+def test_weights_of_one_are_nearly_no_weights(name):
+    rows, labels = problem()
+    first, second = (MAKERS[name]().fit(rows, labels, sample_weight=weights) for weights in (None, np.ones(6000)))
+    assert np.corrcoef(first.decision_function(rows), second.decision_function(rows))[0, 1] > 0.98
+    assert ("sample_weight_bound" in first.privacy_.public, "1") == (False, second.privacy_.public["sample_weight_bound"])
 
 
 @every
@@ -112,7 +111,6 @@ def test_several_classes_of_boosting_are_balanced_too():
 @pytest.mark.parametrize(
     ("given", "weights"),
     [
-        ({}, [1.0] * 40),
         ({"sample_weight_bound": 0}, [1.0] * 40),
         ({"sample_weight_bound": 1}, [1.0] * 39),
         ({"sample_weight_bound": 1}, np.ones((40, 1))),
@@ -134,8 +132,6 @@ def test_what_is_no_weight_is_refused_before_anything_is_drawn(name, given, weig
     [
         {"classes": [0, 1, 2], "class_weight": "balanced"},
         {"adjacency": "zero_out", "class_weight": "balanced"},
-        {"adjacency": "zero_out", "sample_weight_bound": 1},
-        {"public_X": np.eye(2), "sample_weight_bound": 1},
         {"public_X": np.eye(2), "class_weight": "balanced"},
     ],
 )
@@ -145,17 +141,8 @@ def test_rules_without_a_profile_refuse_what_needs_one(given):
         PrivateClassifier(**{**USUAL, "feature_norm": 1, "classes": [0, 1], **given}).fit(rows, labels)
 
 
-UNEQUAL = {
-    "check_all_zero_sample_weights_error",  # a private value must not decide that a fit raises
-    "check_sample_weight_equivalence_on_dense_data",  # the number of records is public: a copy is no weight of 2
-    "check_sample_weight_equivalence_on_sparse_data",
-}
-
-
-@pytest.mark.campaign
-@every
-def test_scikit_learn_accepts_weights_but_for_what_privacy_forbids(name):
-    usual = {"epsilon": 1, "delta": "1e-5", "sample_weight_bound": 4}
-    kinds = {"linear": PrivateClassifier(**usual, feature_norm=1), "boosting": PrivateBoostingClassifier(**usual, columns=(-5, 5))}
-    results = check_estimator(kinds[name], on_fail=None, on_skip=None)
-    assert {result["check_name"] for result in results if result["status"] == "failed"} <= UNEQUAL
+@pytest.mark.parametrize("given", [{"adjacency": "zero_out"}, {"public_X": np.eye(2)}])
+def test_rules_without_a_profile_refuse_weights_of_records(given):
+    rows, labels = problem(40)
+    with pytest.raises(DpauditError, match="DPA604"):
+        PrivateClassifier(**USUAL, feature_norm=1, classes=[0, 1], **given).fit(rows, labels, sample_weight=np.ones(40))

@@ -165,7 +165,7 @@ def rows_move_the_triangle_by_its_sensitivity_at_most():
 
 def a_profile_moves_by_no_more_than_was_charged():
     for adjacency, weighted in product(("replace_one", "add_remove"), (False, True)):
-        plan = default_plan(public(adjacency, 2), weighted=weighted)
+        plan = default_plan(replace(public(adjacency, 2), weighted=weighted))
         unit, found = 2**plan.lattice_bits, []
         for features, label, weight in (((unit, 0), 1, 4096), ((0, unit) if adjacency == "replace_one" else (0, 0), 0, 0)):
             rows = rows_of([[*features, plan.intercept]], labels=[label], bound=plan.bound)

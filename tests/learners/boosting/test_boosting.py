@@ -148,9 +148,13 @@ def test_what_is_no_pair_of_columns_is_refused(pairs):
 @pytest.mark.campaign
 def test_scikit_learn_accepts_tables_but_for_what_privacy_forbids():
     usual, kept = {"epsilon": 1, "delta": "1e-5", "columns": (-5, 5)}, set()
-    for model in (PrivateBoostingRegressor(**usual, label_bound=5), TableEncoder((-5, 5))):
+    for model in (
+        PrivateBoostingRegressor(**usual, label_bound=5),
+        PrivateBoostingClassifier(**usual),
+        TableEncoder((-5, 5)),
+    ):
         results = check_estimator(model, on_fail=None, on_skip=None)
         kept |= {result["check_name"] for result in results if result["status"] == "failed"}
-    weights = {name for name in kept if "sample_weight" in name}  # see test_weights.py
+    weights = {name for name in kept if "sample_weight" in name}  # as for PrivateClassifier
     # private labels and an empty table, whose emptiness is private under add_remove, must not decide that a fit raises
     assert kept - weights <= {"check_supervised_y_no_nan", "check_estimators_empty_data_messages"}
