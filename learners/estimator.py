@@ -163,7 +163,8 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         if plan is not None:
             self._rows(np.zeros((1, public.features)), np.zeros(1, dtype=np.int64), plan)  # refuses what is public, here already
             with reserve_price(self.budget, record.loss, source):
-                rows = replace(self._rows(features, self._positions(labels, classes), plan), weights=steps)
+                rows = self._rows(features, self._positions(labels, classes), plan)
+                rows = rows if steps is None else replace(rows, weights=steps)
                 learned, record = self._run(rows, plan, record, source)
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(columns, plan_=plan, privacy_=record, **learned)
