@@ -107,7 +107,7 @@ def number(node: ast.expr) -> Fraction | None:
             return left / right
         if isinstance(node.op, ast.Mult):
             return left * right
-        if isinstance(node.op, ast.Pow) and right.denominator == 1 and abs(right) <= 64 and left:  # noqa: PLR2004 - no huge powers
+        if isinstance(node.op, ast.Pow) and right.denominator == 1 and abs(right) <= 64 and left:
             return left**right.numerator if abs(left) < 1e6 else None
     return None
 

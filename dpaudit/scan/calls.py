@@ -61,7 +61,7 @@ def drawn(call: ast.Call, name: str, generator: str | None) -> Drawn | None:
         distribution = call.func.value
         if isinstance(distribution, ast.Call):
             return _of_distribution(call, distribution, name)
-        last = name.split(".")[-2] if name.count(".") >= 2 else ""  # noqa: PLR2004 - scipy.stats.laplace.rvs
+        last = name.split(".")[-2] if name.count(".") >= 2 else ""
         if last not in {"laplace", "norm"} or not name.startswith("scipy."):
             return None
         scale = argument(call, "scale", 1)

@@ -20,7 +20,9 @@ _OUTER = frozenset({v.DATA, v.EXTREME})
 class Flow:
     """Follows the statements of one scope in order; branches are followed one after the other."""
 
-    def __init__(self, scope: Scope, imports: Mapping[str, str], outside: Mapping[str, Value], helpers: Mapping[str, Helper]) -> None:
+    def __init__(
+        self, scope: Scope, imports: Mapping[str, str], outside: Mapping[str, Value], helpers: Mapping[str, Helper]
+    ) -> None:
         self.scope = scope
         self.imports = imports
         self.known: dict[str, Value] = dict(outside)
@@ -54,7 +56,10 @@ class Flow:
             self.loop(node, node.target, node.iter, [*node.body, *node.orelse])
         elif isinstance(node, ast.While):
             self.value(node.test)
-            self.tests = (*self.tests, frozenset(names.last_name(one) for one in ast.walk(node.test) if isinstance(one, (ast.Name, ast.Attribute))))
+            self.tests = (
+                *self.tests,
+                frozenset(names.last_name(one) for one in ast.walk(node.test) if isinstance(one, (ast.Name, ast.Attribute))),
+            )
             self.inside(Loop(node, frozenset(), Value()), node.body)
             self.tests = self.tests[:-1]
         elif isinstance(node, ast.If):
@@ -132,7 +137,9 @@ class Flow:
         if name:
             tags = (before.tags | value.tags) - ({v.DATA} if value.has(v.NOISY) else set())
             self.known[name] = replace(before, tags=tags, draws=before.draws | value.draws, expr=None)
-            self.scope.assigned.append(Assigned(f"{name}[]", line, value, self.loops, self.tests[-1] if self.tests else frozenset()))
+            self.scope.assigned.append(
+                Assigned(f"{name}[]", line, value, self.loops, self.tests[-1] if self.tests else frozenset())
+            )
 
     def quiet(self, node: ast.expr) -> Value:
         """Return what is known of an expression that was followed before, without its events again."""
@@ -277,7 +284,7 @@ class Flow:
                     draw, scale=scale, scale_line=draw.scale_line or other.line, scale_tags=draw.scale_tags | other.tags
                 )
 
-    def _Call(self, node: ast.Call) -> Value:  # noqa: C901, PLR0911, PLR0912 - one case a kind of call
+    def _Call(self, node: ast.Call) -> Value:
         name = self.full_name(node.func)
         last = name.rsplit(".", 1)[-1] if name else names.last_name(node.func)
         owner = self.value(node.func.value) if isinstance(node.func, ast.Attribute) else Value()
@@ -312,7 +319,11 @@ class Flow:
         is_method = isinstance(node.func, ast.Attribute) and bool(owner.tags)
         if last in calls.CLIPS or last in calls.NORM_CLIPS:
             bounds = arguments if is_method else arguments[1:]
-            keyed = [one for key, one in named.items() if key in {"min", "max", "lower", "upper", "a_min", "a_max", "max_norm", "min_val"}]
+            keyed = [
+                one
+                for key, one in named.items()
+                if key in {"min", "max", "lower", "upper", "a_min", "a_max", "max_norm", "min_val"}
+            ]
             self.scope.clips.append(Clip(node.lineno, first, (*bounds, *keyed)))
             if first.has(v.NOISE) and not first.has(v.NOISY):
                 return replace(first, tags=first.tags | {v.FOLDED}, line=node.lineno)
@@ -321,7 +332,7 @@ class Flow:
             others = [one for one in arguments if one is not first]
             if last in {"abs", "fabs", "absolute"} or (others and not any(one.has(v.NOISE, v.NOISY) for one in others)):
                 return replace(first, tags=first.tags | {v.FOLDED}, line=node.lineno)
-        if last in {"max", "min"} and len(arguments) == 2 and arguments[1].has(v.NOISE):  # noqa: PLR2004 - max(0, noise)
+        if last in {"max", "min"} and len(arguments) == 2 and arguments[1].has(v.NOISE):
             return replace(arguments[1], tags=arguments[1].tags | {v.FOLDED}, line=node.lineno)
         if any(one.has(v.NOISY) for one in everything) or (draws and any(one.has(v.NOISE) for one in everything)):
             kind = v.NOISY if any(one.has(v.NOISY) for one in everything) else v.NOISE
@@ -353,7 +364,22 @@ class Flow:
             return _of_parts(arguments) if last in {"enumerate", "zip"} else Value()
         if last in calls.ARRAYS:
             return Value((first.tags & {v.DATA, v.KEYS}) | {v.MANY}, None)
-        if is_method or last in {"list", "sorted", "array", "asarray", "float", "int", "round", "abs", "mean", "nanmean", "average", "log", "sqrt", "tuple"}:
+        if is_method or last in {
+            "list",
+            "sorted",
+            "array",
+            "asarray",
+            "float",
+            "int",
+            "round",
+            "abs",
+            "mean",
+            "nanmean",
+            "average",
+            "log",
+            "sqrt",
+            "tuple",
+        }:
             kept = first.tags & _KEPT
             if last in {"mean", "nanmean", "average", "head"}:
                 kept = kept - {v.MANY}
@@ -366,7 +392,16 @@ class Flow:
         if found.scale is None and found.law in {"laplace", "gumbel", "exponential"} and found.source != "jax":
             scale = ast.copy_location(ast.Constant(1.0), node)
         draw = Draw(
-            node, node.lineno, found.law, scale, found.source, found.several or told.has(v.MANY), self.loops, seed, told.line, told.tags
+            node,
+            node.lineno,
+            found.law,
+            scale,
+            found.source,
+            found.several or told.has(v.MANY),
+            self.loops,
+            seed,
+            told.line,
+            told.tags,
         )
         self.scope.draws[id(node)] = draw
         tags = {v.NOISE} | ({v.MANY} if draw.several else set())
@@ -387,7 +422,9 @@ class Flow:
 
     def _help(self, node: ast.Call, helper: Helper, arguments: list[Value], named: dict[str, Value]) -> Value:
         """A call of a function of this file that draws: its scale, with the arguments put in."""
-        given = dict(zip(helper.parameters, arguments, strict=False)) | {key: one for key, one in named.items() if key in helper.parameters}
+        given = dict(zip(helper.parameters, arguments, strict=False)) | {
+            key: one for key, one in named.items() if key in helper.parameters
+        }
         put = {key: one.expr for key, one in given.items() if one.expr is not None}
         put = {key: one for key, one in helper.defaults.items() if key not in given} | put
         scale = None if helper.scale is None else expand(helper.scale, put)
@@ -440,7 +477,9 @@ def _speaks_for_itself(name: str, inside: set[str]) -> bool:
 
 def _of_parts(parts: list[Value]) -> Value:
     """Return what a value that is made of others has."""
-    tags = frozenset(tag for one in parts for tag in one.tags if tag in _KEPT or tag in {v.NOISE, v.FOLDED, v.UNIFORM, v.COUNT, "mask"})
+    tags = frozenset(
+        tag for one in parts for tag in one.tags if tag in _KEPT or tag in {v.NOISE, v.FOLDED, v.UNIFORM, v.COUNT, "mask"}
+    )
     if v.NOISY in tags:
         tags = tags - {v.DATA, v.EXTREME, v.NOISE, v.COUNT}
     if v.SUM in tags and sum(v.COUNT in one.tags for one in parts) != len(parts):

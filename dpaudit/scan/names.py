@@ -8,22 +8,29 @@ from typing import Final
 
 EPSILON: Final = re.compile(
     r"^((?!.*(inv|list|values|range|s$|machine|min$|max$)).*_)?(epsilon|eps|epsilion|epsilons?_?\d*|privacy_budget)(?!.*(list|inv))(_?\w*)?$",
-    re.I,
+    re.IGNORECASE,
 )
-SENSITIVITY: Final = re.compile(r"(^|_)(sens|sensitivity|sensitivities|sensitivety|l1_sensitivity|l2_sensitivity|sensetivity)(_|\d|$)|^(gs|df_sens)$", re.I)
-DELTA: Final = re.compile(r"^(.*_)?delta(_?\d|_total|_round|_i|_step|_prime)?$", re.I)
-SPREAD: Final = re.compile(r"^(sigma|std|stddev|std_dev|noise_std|noise_multiplier|noise_scale|noise_sigma|sigma_?\w{0,6})$", re.I)
-CLIP: Final = re.compile(r"clip|max_(grad_)?norm|grad_norm|norm_bound|clipping|(^|_)bound$|^C$", re.I)
-SCALE: Final = re.compile(r"(^|_)(scale|beta|b|lam|lambda|lambd|sigma|noise_level)(_|\d|$)", re.I)
+SENSITIVITY: Final = re.compile(
+    r"(^|_)(sens|sensitivity|sensitivities|sensitivety|l1_sensitivity|l2_sensitivity|sensetivity)(_|\d|$)|^(gs|df_sens)$", re.IGNORECASE
+)
+DELTA: Final = re.compile(r"^(.*_)?delta(_?\d|_total|_round|_i|_step|_prime)?$", re.IGNORECASE)
+SPREAD: Final = re.compile(r"^(sigma|std|stddev|std_dev|noise_std|noise_multiplier|noise_scale|noise_sigma|sigma_?\w{0,6})$", re.IGNORECASE)
+CLIP: Final = re.compile(r"clip|max_(grad_)?norm|grad_norm|norm_bound|clipping|(^|_)bound$|^C$", re.IGNORECASE)
+SCALE: Final = re.compile(r"(^|_)(scale|beta|b|lam|lambda|lambd|sigma|noise_level)(_|\d|$)", re.IGNORECASE)
 DATA: Final = re.compile(
     r"^(\w+_)?(data|dataset|df|frame|dataframe|records|rows|people|table|values|users|database|db|samples|population|patients|customers"
     r"|series|responses|answers|points|salaries|incomes|ages|income|age|salary|amounts|votes|scores|features|gradients?|grads?|words|items"
     r"|vectors?|individuals|counts?)$|^(X|x|xs|y|arr|array|D|X_train|y_train|train|vals|col|column|vec)$",
 )  # fmt: skip
-PRIVATE: Final = re.compile(r"(^|_)(dp|private|privately|noisy|noised|noise|privatize[dr]?|perturb(ed)?|sanitized?|anonymi\w+|laplace|laplacian|gaussian|randomi[sz]e[dr]?)(_|\d|$)", re.I)
-PUBLIC: Final = re.compile(r"public|synthetic|simulat|dummy|fake|toy|domain|(^|_)test(_|$)", re.I)
-KEEPS_COUNT: Final = re.compile(r"accountant|odometer|budget_?(spent|used|left|remaining)|spent|compos|spend|remaining|consumed|filter", re.I)
-TRIALS: Final = re.compile(r"trial|run|rep|seed|simul|experiment|monte|iter_?s|fold|bench|attempt|n_?sim|try", re.I)
+PRIVATE: Final = re.compile(
+    r"(^|_)(dp|private|privately|noisy|noised|noise|privatize[dr]?|perturb(ed)?|sanitized?|anonymi\w+|laplace|laplacian|gaussian|randomi[sz]e[dr]?)(_|\d|$)",
+    re.IGNORECASE,
+)
+PUBLIC: Final = re.compile(r"public|synthetic|simulat|dummy|fake|toy|domain|(^|_)test(_|$)", re.IGNORECASE)
+KEEPS_COUNT: Final = re.compile(
+    r"accountant|odometer|budget_?(spent|used|left|remaining)|spent|compos|spend|remaining|consumed|filter", re.IGNORECASE
+)
+TRIALS: Final = re.compile(r"trial|run|rep|seed|simul|experiment|monte|iter_?s|fold|bench|attempt|n_?sim|try", re.IGNORECASE)
 
 LIBRARIES: Final = (
     "diffprivlib", "opacus", "opendp", "dp_accounting", "tensorflow_privacy", "pydp", "snsql", "snsynth", "pipeline_dp", "tmlt", "autodp",

@@ -117,8 +117,15 @@ def _notebook(path: str, text: str) -> tuple[Source | None, list[Unread]]:
         document = json.loads(text)
         cells = [cell for cell in document["cells"] if cell["cell_type"] == "code"]
         sources = [_joined(cell["source"]) for cell in cells]
+        language = (
+            document.get("metadata", {})
+            .get("language_info", document.get("metadata", {}).get("kernelspec", {}))
+            .get("name", "python")
+        )
     except (ValueError, KeyError, TypeError, RecursionError):
         return None, [Unread(path, "syntax", "no notebook of format 4")]
+    if "python" not in language.lower() and document["metadata"].get("kernelspec", {}).get("language", "") != "python":
+        return None, [Unread(path, "sign", "a notebook in another language")]
     read: list[Cell] = []
     unread: list[Unread] = []
     suppressed: dict[tuple[int | None, int], frozenset[str]] = {}

@@ -78,7 +78,7 @@ def _codes(given: Iterable[str]) -> frozenset[str]:
     """Return codes of rules; InvalidArgument for one that is none."""
     codes = frozenset(part.strip().upper() for one in given for part in one.split(",") if part.strip())
     if unknown := sorted(codes - set(RULES)):
-        raise InvalidArgument("DPA504", f"there is no rule {unknown[0]}. `dpaudit scan --explain` lists all of them.")
+        raise InvalidArgument("DPA504", f"there is no rule {unknown[0]}. `dpaudit scan --explain all` lists them.")
     return codes
 
 

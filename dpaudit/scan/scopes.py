@@ -8,14 +8,25 @@ from dataclasses import dataclass
 from typing import Final
 
 from dpaudit.scan import values as v
+from dpaudit.scan.algebra import names_in
 from dpaudit.scan.flow import Flow
 from dpaudit.scan.names import PRIVATE, SPREAD, imports_of, is_parameter
-from dpaudit.scan.algebra import names_in
 from dpaudit.scan.reading import Cell, Source
 from dpaudit.scan.values import Draw, Helper, Scope, Value
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
-_STRONG: Final = ("differential", "diffprivlib", "opacus", "opendp", "dp_accounting", "epsilon", "dp-sgd", "dpsgd", "laplace mechanism", "dp_")
+_STRONG: Final = (
+    "differential",
+    "diffprivlib",
+    "opacus",
+    "opendp",
+    "dp_accounting",
+    "epsilon",
+    "dp-sgd",
+    "dpsgd",
+    "laplace mechanism",
+    "dp_",
+)
 
 
 @dataclass(frozen=True)
@@ -102,7 +113,7 @@ def _parameters(node: _Function) -> dict[str, ast.expr | None]:
 def _helper(scope: Scope, *, is_private: bool) -> Helper | None:
     """Return a function as a mechanism for its callers; None where it does not return noise or a noisy argument."""
     returned = [one for one in scope.returned if one.draws]
-    if len(returned) != 1 or len(scope.returned) > 2:  # noqa: PLR2004 - one result, and one for a special case
+    if len(returned) != 1 or len(scope.returned) > 2:
         return None
     value = returned[0]
     draws = [scope.draws[key] for key in value.draws if key in scope.draws]
@@ -135,7 +146,7 @@ def is_privacy_noise(draw: Draw, scope: Scope, *, private_file: bool) -> bool:
     if draw.law != "gaussian":
         return False
     if any(SPREAD.match(one) for one in found):
-        return bool(named) and bool(added or scope.returned) or any(_is_gradient(one.base_text) for one in added)
+        return (bool(named) and bool(added or scope.returned)) or any(_is_gradient(one.base_text) for one in added)
     return bool(named) and any(one.base.has(v.DATA) for one in added) and draw.scale is not None
 
 

@@ -17,7 +17,13 @@ Found = tuple[str, Cell, int, str]
 """A code, the cell, a line in it, and what is there."""
 
 _GENERATORS: Final = {"numpy": "numpy", "scipy": "numpy, through scipy", "random": "the module random", "torch": "torch"}
-_LAWS: Final = {"laplace": "Laplace", "gaussian": "Gaussian", "gumbel": "Gumbel", "inverse": "Laplace or exponential", "rate": "exponential"}
+_LAWS: Final = {
+    "laplace": "Laplace",
+    "gaussian": "Gaussian",
+    "gumbel": "Gumbel",
+    "inverse": "Laplace or exponential",
+    "rate": "exponential",
+}
 
 
 def check(module: Module) -> Iterator[Found]:
@@ -32,7 +38,10 @@ def check(module: Module) -> Iterator[Found]:
             yield "DP102", cell, draw.line, f"{law} noise is drawn from the generator of {_GENERATORS[draw.source]}."
     yield from _seeds(module)
     for cell, scope in module.scopes:
-        yield from ((code, cell, line, text) for code, line, text in (*_reused(module, scope), *_folded(module, scope), *_redrawn(module, scope)))
+        yield from (
+            (code, cell, line, text)
+            for code, line, text in (*_reused(module, scope), *_folded(module, scope), *_redrawn(module, scope))
+        )
 
 
 def _seeds(module: Module) -> Iterator[Found]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -13,6 +14,7 @@ from dpaudit.scan.names import KEEPS_COUNT, TRIALS, is_epsilon, last_name
 from dpaudit.scan.scopes import Module, is_privacy_noise
 from dpaudit.scan.values import Addition, Draw, Loop, Scope
 
+_WHOLE: Final = re.compile(r"(^|_)(dp|private|privately|privatize)(_|$)|^(dp|private)", re.IGNORECASE)
 _THRESHOLD: Final = ("thresh", "tau", "cutoff", "min_count", "suppress")
 
 
@@ -50,12 +52,17 @@ def _keys(scope: Scope, noisy: list[tuple[Addition, Draw]]) -> Iterator[tuple[in
         and not addition.base.has(v.NOISY)
         and any(loop.over.has(v.KEYS) and loop.names & set(names_in(addition.node)) for loop in addition.loops)
     }
-    yield from ((line, "Noise is added for each key that occurs in the data; which ones occur is released as it is.") for line in sorted(lines))
+    yield from (
+        (line, "Noise is added for each key that occurs in the data; which ones occur is released as it is.")
+        for line in sorted(lines)
+    )
 
 
 def _loops(module: Module, scope: Scope, noisy: list[tuple[Addition, Draw]]) -> Iterator[tuple[int, str]]:
     """DP403: the whole epsilon in each turn of a loop over the same records."""
-    if not any(map(is_epsilon, scope.parameters)) or any(KEEPS_COUNT.search(name) for name in names_in(scope.node)):
+    if not any(map(is_epsilon, scope.parameters)) or not _claims_whole(scope):
+        return
+    if any(KEEPS_COUNT.search(name) for name in names_in(scope.node)):
         return
     done: set[int] = set()
     for addition, draw in noisy:
@@ -69,6 +76,12 @@ def _loops(module: Module, scope: Scope, noisy: list[tuple[Addition, Draw]]) -> 
             yield addition.line, "Each turn of the loop releases something about the same records with the whole epsilon."
 
 
+def _claims_whole(scope: Scope) -> bool:
+    """True if a function says that it is private as a whole, so that its epsilon is not the price of a round."""
+    said = ast.get_docstring(scope.node) or "" if isinstance(scope.node, ast.FunctionDef) else ""
+    return bool(_WHOLE.search(scope.name) or re.search(r"differential|privat|\bDP\b", said))
+
+
 def _is_spent(scope: Scope, draw: Draw, loop: Loop) -> bool:
     """True if the scale has an epsilon that is a parameter as it was given, the same in each turn."""
     if draw.scale is None:
@@ -79,7 +92,11 @@ def _is_spent(scope: Scope, draw: Draw, loop: Loop) -> bool:
         isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and any(is_epsilon(one) for one in names_in(node.left))
         for node in ast.walk(scope.node)
     )
-    return bool(found) and all(one in scope.parameters and one not in assigned and one not in loop.names for one in found) and not divided
+    return (
+        bool(found)
+        and all(one in scope.parameters and one not in assigned and one not in loop.names for one in found)
+        and not divided
+    )
 
 
 def _is_over_columns(loop: Loop) -> bool:

@@ -15,7 +15,9 @@ from dpaudit.scan.names import CLIP, DELTA, SENSITIVITY, SPREAD, is_epsilon
 from dpaudit.scan.scopes import Module, is_privacy_noise
 from dpaudit.scan.values import Called, Draw, Scope
 
-_SIZES: Final = re.compile(r"^(n|N|num_?(samples|examples|records|rows|train|data\w*|points)|n_(samples|records|train|rows|examples)|dataset_size|data_size)$")
+_SIZES: Final = re.compile(
+    r"^(n|N|num_?(samples|examples|records|rows|train|data\w*|points)|n_(samples|records|train|rows|examples)|dataset_size|data_size)$"
+)
 _DELTAS: Final = {"delta", "target_delta", "total_delta", "DELTA", "dp_delta", "TARGET_DELTA"}
 _LARGE_DELTA: Final = 0.01
 _BOUNDS: Final = {
@@ -57,9 +59,9 @@ def _scale(draw: Draw, scope: Scope) -> Iterator[tuple[str, str]]:
         yield "DP301", "The scale grows with epsilon; it has to be sensitivity / epsilon."
     elif power is not None and sensitivity is not None and sensitivity < 0:
         yield "DP301", "The scale falls where the sensitivity grows; it has to be sensitivity / epsilon."
-    elif power is not None and power <= -2 and draw.law == "laplace":  # noqa: PLR2004 - a square
+    elif power is not None and power <= -2 and draw.law == "laplace":
         yield "DP301", "The scale falls with a power of epsilon; it has to be sensitivity / epsilon."
-    elif draw.law == "gaussian" and (spread == 2 or power == -2):  # noqa: PLR2004 - a square
+    elif draw.law == "gaussian" and (spread == 2 or power == -2):
         yield "DP303", "A squared standard deviation is given as the standard deviation."
     elif draw.law == "gaussian" and power == -1 and _is_plain(draw.scale):
         yield "DP302", "Gaussian noise has the scale sensitivity / epsilon, in which delta has no part."
@@ -77,8 +79,12 @@ def _is_plain(scale: ast.expr) -> bool:
     if calls_in(scale) - {"float", "len", "abs"}:
         return False
     known = {"len", "float", "abs", "self", "args", "np", "numpy", "shape", "config"}
-    others = {one for one in names_in(scale) if not (is_epsilon(one) or SENSITIVITY.search(one) or CLIP.search(one) or _SIZES.match(one))} - known
-    return not others and not any(type(one.value) is float and one.value != int(one.value) for one in ast.walk(scale) if isinstance(one, ast.Constant))
+    others = {
+        one for one in names_in(scale) if not (is_epsilon(one) or SENSITIVITY.search(one) or CLIP.search(one) or _SIZES.match(one))
+    } - known
+    return not others and not any(
+        type(one.value) is float and one.value != int(one.value) for one in ast.walk(scale) if isinstance(one, ast.Constant)
+    )
 
 
 def _bounds(scope: Scope, *, private: bool) -> Iterator[tuple[str, int, str]]:
@@ -95,14 +101,16 @@ def _bounds(scope: Scope, *, private: bool) -> Iterator[tuple[str, int, str]]:
         if moved:
             yield "DP201", call.line, f"{moved[0]} is computed from the data."
         if any(SENSITIVITY.search(key) and one.has(v.EXTREME) for key, one in call.named.items()):
-            yield "DP202", call.named[next(key for key in call.named if SENSITIVITY.search(key))].line or call.line, (
-                "The sensitivity is computed from the largest, smallest or typical values of the data."
+            yield (
+                "DP202",
+                call.named[next(key for key in call.named if SENSITIVITY.search(key))].line or call.line,
+                ("The sensitivity is computed from the largest, smallest or typical values of the data."),
             )
 
 
 def _is_mechanism(call: Called) -> bool:
     """True if a call of a library is one that takes bounds."""
-    return bool(call.named) and calls.library_of(call.name) not in {"opacus", None} or call.name.startswith(("dp.", "."))
+    return (bool(call.named) and calls.library_of(call.name) not in {"opacus", None}) or call.name.startswith(("dp.", "."))
 
 
 def _deltas(scope: Scope, *, private: bool) -> Iterator[tuple[str, int, str]]:
@@ -138,8 +146,10 @@ def _delta(node: ast.expr | None) -> str:
 def _is_size(node: ast.expr) -> bool:
     """True if an expression is a number of records."""
     if isinstance(node, ast.Call):
-        return isinstance(node.func, ast.Name) and node.func.id in {"len", "float", "int"} and not (
-            node.func.id != "len" and not _is_size(node.args[0] if node.args else node.func)
+        return (
+            isinstance(node.func, ast.Name)
+            and node.func.id in {"len", "float", "int"}
+            and not (node.func.id != "len" and not _is_size(node.args[0] if node.args else node.func))
         )
     if isinstance(node, ast.Subscript):
         return isinstance(node.value, ast.Attribute) and node.value.attr == "shape" and number(node.slice) == 0
@@ -150,11 +160,26 @@ def _late(module: Module, scope: Scope) -> Iterator[tuple[str, int, str]]:
     """DP203: the bounds in the scale of the noise are applied to what was noised, and were not before."""
     if any(one.value.has(v.DATA) and not one.value.has(v.NOISY) for one in scope.clips):
         return
-    scales = [one for one in scope.draws.values() if is_privacy_noise(one, scope, private_file=module.is_private) and one.scale is not None]
-    inside = {ast.dump(node) for one in scales for node in ast.walk(one.scale or one.node) if isinstance(node, (ast.Name, ast.Attribute, ast.Constant))}
+    scales = [
+        one
+        for one in scope.draws.values()
+        if is_privacy_noise(one, scope, private_file=module.is_private) and one.scale is not None
+    ]
+    inside = {
+        ast.dump(node)
+        for one in scales
+        for node in ast.walk(one.scale or one.node)
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Constant))
+    }
     for clip in scope.clips:
         if not clip.value.has(v.NOISY) or clip.value.has(v.CLIPPED) or not clip.value.draws:
             continue
         bounds = [one.expr for one in clip.bounds if one.expr is not None and number(one.expr) not in {0, 1}]
-        if any(ast.dump(one) in inside for one in bounds) and not any(DELTA.match(name) for one in bounds for name in names_in(one)):
-            yield "DP203", clip.line, "The bound that the noise is scaled for is applied after the noise was added, and nowhere before."
+        if any(ast.dump(one) in inside for one in bounds) and not any(
+            DELTA.match(name) for one in bounds for name in names_in(one)
+        ):
+            yield (
+                "DP203",
+                clip.line,
+                "The bound that the noise is scaled for is applied after the noise was added, and nowhere before.",
+            )

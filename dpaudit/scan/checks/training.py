@@ -16,7 +16,11 @@ _POISSON_LOADERS: Final = {"DPDataLoader", "UniformWithReplacementSampler", "Dis
                            "get_data_loaders"}  # fmt: skip
 _POISSON_ACCOUNTS: Final = {"compute_rdp", "compute_dp_sgd_privacy", "compute_rdp_sample", "PoissonSampledDpEvent", "get_noise_multiplier",
                             "compute_dp_sgd_privacy_statement", "compute_rdp_poisson_subsampled_gaussian"}  # fmt: skip
-_FIXED_ACCOUNTS: Final = {"SampledWithoutReplacementDpEvent", "SampledWithReplacementDpEvent", "compute_rdp_sample_without_replacement"}
+_FIXED_ACCOUNTS: Final = {
+    "SampledWithoutReplacementDpEvent",
+    "SampledWithReplacementDpEvent",
+    "compute_rdp_sample_without_replacement",
+}
 
 
 def check(module: Module) -> Iterator[Found]:
@@ -55,7 +59,12 @@ def _reverse(found: list[tuple[Cell, Called]], named: set[str]) -> Iterator[Foun
     loaders = named & {"DPDataLoader", "UniformWithReplacementSampler", "PoissonSampler"}
     for cell, one in found:
         if _last(one) in _FIXED_ACCOUNTS and loaders and not named & _POISSON_ACCOUNTS:
-            yield "DP404", cell, one.line, f"The accountant is about batches of a fixed size; {sorted(loaders)[0]} draws by Poisson sampling."
+            yield (
+                "DP404",
+                cell,
+                one.line,
+                f"The accountant is about batches of a fixed size; {sorted(loaders)[0]} draws by Poisson sampling.",
+            )
 
 
 def _is_account(call: Called, module: Module) -> bool:
@@ -72,8 +81,10 @@ def _is_fixed_loader(call: Called) -> bool:
     if last == "DataLoader" and call.name.startswith(("torch.", "DataLoader")):
         options = {one.arg: one.value for one in call.node.keywords}
         shuffled = options.get("shuffle")
-        return "batch_size" in options and not {"sampler", "batch_sampler"} & set(options) and (
-            isinstance(shuffled, ast.Constant) and shuffled.value is True
+        return (
+            "batch_size" in options
+            and not {"sampler", "batch_sampler"} & set(options)
+            and (isinstance(shuffled, ast.Constant) and shuffled.value is True)
         )
     return last == "fit" and "batch_size" in call.named and "epochs" in call.named and not call.private
 
