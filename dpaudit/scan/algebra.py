@@ -17,6 +17,8 @@ _SAME: Final = {"float", "abs", "int", "array", "asarray", "tensor", "mean", "fa
 
 def expand(node: ast.expr, known: Mapping[str, ast.expr]) -> ast.expr:
     """Return an expression with the definitions of its names put in; itself where that would be too large."""
+    if not any(isinstance(one, (ast.Name, ast.Attribute)) for one in ast.walk(node)):
+        return node
     result = _Names(known).visit(_copy(node))
     assert isinstance(result, ast.expr), "an expression stays one"  # noqa: S101
     return result if sum(1 for _ in ast.walk(result)) <= _LARGEST else node

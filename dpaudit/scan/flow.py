@@ -42,12 +42,12 @@ class Flow:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):
             return
         if isinstance(node, ast.Assign):
-            value = self.value(node.value)
+            value = self.defined(node.value)
             for target in node.targets:
                 self.assign(target, value, node.value, node.lineno)
         elif isinstance(node, ast.AnnAssign):
             if node.value is not None:
-                self.assign(node.target, self.value(node.value), node.value, node.lineno)
+                self.assign(node.target, self.defined(node.value), node.value, node.lineno)
         elif isinstance(node, ast.AugAssign):
             left = ast.copy_location(_as_load(node.target), node)
             combined = ast.copy_location(ast.BinOp(left, node.op, node.value), node)
@@ -106,7 +106,7 @@ class Flow:
             parts = node.elts if isinstance(node, (ast.Tuple, ast.List)) and len(node.elts) == len(target.elts) else None
             for number, one in enumerate(target.elts):
                 if parts is not None:
-                    self.assign(one, self.quiet(parts[number]), parts[number], line)
+                    self.assign(one, self._define(self.quiet(parts[number]), parts[number]), parts[number], line)
                 else:
                     self.assign(one, replace(value, expr=None), None, line)
             return
@@ -157,9 +157,15 @@ class Flow:
             return Value()
         method = getattr(self, f"_{type(node).__name__}", None)
         value: Value = method(node) if method is not None else self._parts(node)
-        if value.expr is None and not value.has(v.NOISE, v.NOISY):
-            value = replace(value, expr=self.expanded(node))
         return value
+
+    def defined(self, node: ast.expr) -> Value:
+        """Return what is known of an expression, with its definition, for a name that stands for it."""
+        return self._define(self.value(node), node)
+
+    def _define(self, value: Value, node: ast.expr) -> Value:
+        """Return a value with its definition, unless it is noise."""
+        return value if value.expr is not None or value.has(v.NOISE, v.NOISY) else replace(value, expr=self.expanded(node))
 
     def expanded(self, node: ast.expr) -> ast.expr:
         """Return an expression with definitions put in."""
@@ -290,6 +296,9 @@ class Flow:
         owner = self.value(node.func.value) if isinstance(node.func, ast.Attribute) else Value()
         arguments = [self.value(one) for one in node.args]
         named = {one.arg or "**": self.value(one.value) for one in node.keywords}
+        if last in calls.CLIPS or last in calls.NORM_CLIPS or last in self.helpers:
+            arguments = [self._define(one, part) for one, part in zip(arguments, node.args, strict=True)]
+            named = {part.arg or "**": self._define(named[part.arg or "**"], part.value) for part in node.keywords}
         private = calls.library_of(name) is not None or calls.library_of(owner.origin) is not None
         self.scope.calls.append(Called(node, node.lineno, name or f".{last}", tuple(arguments), named, private, self.loops))
         if made := calls.generator_of(node, name):

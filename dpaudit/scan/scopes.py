@@ -52,16 +52,13 @@ def follow(source: Source) -> Module:
     lowered = source.text.lower()
     is_private = any(word in lowered for word in _STRONG)
     helpers: dict[str, Helper] = {}
-    for _ in range(2):  # a helper may call one that is defined below it
-        found: dict[str, Helper] = {}
+    for _ in range(3):  # a helper may call one that is defined below it
         scopes = list(_scopes(source, imports, helpers))
-        for _, scope in scopes:
-            if isinstance(scope.node, _Function) and (helper := _helper(scope, is_private=is_private)) is not None:
-                found[scope.name] = helper
-        if found == helpers or not found:
+        named = [(scope.name, _helper(scope, is_private=is_private)) for _, scope in scopes if isinstance(scope.node, _Function)]
+        found = {name: helper for name, helper in named if helper is not None}
+        if found.keys() == helpers.keys():
             break
         helpers = found
-        scopes = list(_scopes(source, imports, helpers))
     return Module(source, tuple(scopes), imports, is_private)
 
 
@@ -137,10 +134,10 @@ def is_privacy_noise(draw: Draw, scope: Scope, *, private_file: bool) -> bool:
     if draw.source == "helper":
         return True
     found = set() if draw.scale is None else set(names_in(draw.scale))
-    if any(map(is_parameter, found)):
-        return True
-    named = PRIVATE.search(scope.name) or PRIVATE.search(scope.owner)
     added = [one for one in scope.additions if id(draw.node) in one.noise.draws]
+    if any(map(is_parameter, found)):
+        return bool(scope.name or added)  # at the top of a file a draw that is added to nothing is one for a picture
+    named = PRIVATE.search(scope.name) or PRIVATE.search(scope.owner)
     if draw.law in {"laplace", "inverse"}:
         return bool(named) or any(one.base.has(v.DATA) for one in added)
     if draw.law != "gaussian":
