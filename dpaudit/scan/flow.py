@@ -254,6 +254,8 @@ class Flow:
         left, right = self.value(node.left), self.value(node.right)
         if isinstance(node.op, (ast.Add, ast.Sub)):
             return self._sum(node, left, right)
+        if (clipped := self._clipped_by_factor(node, left, right)) is not None:
+            return clipped
         if isinstance(node.op, ast.Div):
             self.scope.divisions.append(Division(node.lineno, left, right))
         for noise, other, factor in ((left, right, node.right), (right, left, node.left)):
@@ -261,6 +263,20 @@ class Flow:
                 self._rescale(noise, node, factor, other, is_left=noise is left)
                 return Value(noise.tags | (other.tags & {v.MANY}), None, noise.draws)
         return _of_parts([left, right])
+
+    def _clipped_by_factor(self, node: ast.BinOp, left: Value, right: Value) -> Value | None:
+        """A value times min(1, bound / norm), or divided by max(1, norm / bound); None for any other product."""
+        wanted = {ast.Mult: ("min", "minimum"), ast.Div: ("max", "maximum")}.get(type(node.op), ())
+        for factor, value in ((node.right, left), (node.left, right)):
+            if not isinstance(factor, ast.Call) or names.last_name(factor.func) not in wanted or len(factor.args) != 2:  # noqa: PLR2004
+                continue
+            ratio = next((one for one in factor.args if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Div)), None)
+            if ratio is None or not any(isinstance(one, ast.Constant) and one.value == 1 for one in factor.args):
+                continue
+            bound = ratio.left if isinstance(node.op, ast.Mult) else ratio.right
+            self.scope.clips.append(Clip(node.lineno, value, (self._define(self.quiet(bound), bound),)))
+            return replace(value, tags=value.tags | {v.CLIPPED}, expr=None)
+        return None
 
     def _sum(self, node: ast.BinOp, left: Value, right: Value) -> Value:
         """A sum: noise on a value is a release."""

@@ -143,3 +143,24 @@ def _redrawn(module: Module, scope: Scope) -> Iterator[tuple[str, int, str]]:
             isinstance(loop.node, ast.While) for loop in one.loops
         ):
             yield "DP305", one.line, "Noise is drawn again until the result passes the test of the loop."
+    for addition in scope.additions:
+        loop = addition.loops[-1].node if addition.loops else None
+        if isinstance(loop, ast.While) and _ends_at_a_test(loop) and _privacy(module, scope, addition):
+            yield "DP305", addition.line, "Noise is drawn again until the result passes a test."
+
+
+def _ends_at_a_test(loop: ast.While) -> bool:
+    """True for `while True` that assigns numbers, tests one against a constant, ends where that holds, and does nothing else."""
+    if not isinstance(loop.test, ast.Constant) or not loop.test.value:
+        return False
+    tests = [one for one in loop.body if isinstance(one, ast.If)]
+    assigned = {target.id for one in loop.body if isinstance(one, ast.Assign) for target in one.targets if isinstance(target, ast.Name)}
+    if len(tests) != 1 or any(not isinstance(one, (ast.If, ast.Assign)) for one in loop.body) or tests[0].orelse:
+        return False
+    test, last = tests[0].test, tests[0].body[-1]
+    return (
+        isinstance(last, (ast.Return, ast.Break))
+        and isinstance(test, ast.Compare)
+        and isinstance(test.comparators[0], ast.Constant)
+        and bool(assigned & set(names_in(test)))
+    )

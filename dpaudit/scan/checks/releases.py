@@ -71,7 +71,7 @@ def _loops(module: Module, scope: Scope, noisy: list[tuple[Addition, Draw]]) -> 
         loop = addition.loops[-1]
         if not isinstance(loop.node, (ast.For, ast.ListComp, ast.DictComp)) or not _is_spent(scope, draw, loop):
             continue
-        if _is_over_columns(loop) or (_is_count(loop) and _is_update(scope, addition, loop)):
+        if _is_over_columns(loop) or _is_over_queries(addition, loop) or (_is_count(loop) and _is_update(scope, addition, loop)):
             done.add(addition.line)
             yield addition.line, "Each turn of the loop releases something about the same records with the whole epsilon."
 
@@ -103,6 +103,11 @@ def _is_over_columns(loop: Loop) -> bool:
     """True if a loop runs over the columns of one table."""
     over = getattr(loop.node, "iter", None) or loop.node.generators[-1].iter  # type: ignore[attr-defined]
     return isinstance(over, ast.Attribute) and over.attr == "columns"
+
+
+def _is_over_queries(addition: Addition, loop: Loop) -> bool:
+    """True if each turn asks another query, which the loop calls."""
+    return any(isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in loop.names for one in ast.walk(addition.node))
 
 
 def _is_count(loop: Loop) -> bool:
