@@ -40,16 +40,19 @@ class _Names(ast.NodeTransformer):
 
 
 def _copy(node: ast.expr) -> ast.expr:
-    """Return a copy deep enough for names in it to be replaced."""
-    fields = {}
-    for name, value in ast.iter_fields(node):
-        if isinstance(value, ast.expr):
-            fields[name] = _copy(value)
-        elif isinstance(value, list):
-            fields[name] = [_copy(one) if isinstance(one, ast.expr) else one for one in value]  # type: ignore[assignment]
-        else:
-            fields[name] = value
-    return ast.copy_location(type(node)(**fields), node)
+    """Return a copy of an expression, so that names in it can be replaced and the tree of the file stays as it is."""
+    copied = _copied(node)
+    assert isinstance(copied, ast.expr), "a copy is of the same kind"  # noqa: S101
+    return copied
+
+
+def _copied(node: object) -> object:
+    """Return a copy of a node, or of a list of them, down to what is no node."""
+    if isinstance(node, list):
+        return [_copied(one) for one in node]
+    if not isinstance(node, ast.AST) or isinstance(node, (ast.expr_context, ast.operator, ast.Constant)):
+        return node
+    return ast.copy_location(type(node)(**{name: _copied(value) for name, value in ast.iter_fields(node)}), node)
 
 
 def degree(node: ast.expr, is_wanted: Callable[[str], bool]) -> Fraction | None:
