@@ -77,6 +77,8 @@ def drawn(call: ast.Call, name: str, generator: str | None) -> Drawn | None:
         several = bool(call.args or call.keywords) and not _has_unit_size(call)
         return Drawn(_LAWS[last], None, several, source)
     keyword, position = _SCALES.get(last, ("", 99))
+    if source == "torch" and any(one.arg == "generator" for one in call.keywords):
+        return Drawn(_LAWS[last], argument(call, "std", 1), several=True, source="given")  # it may be a cryptographic one
     if source in {"torch", "tensorflow", "jax"}:
         return _of_tensors(call, last, source)
     if last == "expovariate":

@@ -83,7 +83,7 @@ def _is_fixed(node: ast.expr, module: Module, scope: Scope) -> bool:
         for _, other in module.scopes
         if other.name == "" or other is scope
         for one in other.assigned
-        if isinstance(one.value.expr, ast.Constant)
+        if isinstance(one.value.expr, ast.Constant) and one.name not in scope.parameters
     }
     defaults = {name: node for name, node in scope.parameters.items() if isinstance(node, ast.Constant)}
     found = expand(node, {**{name: one for name, one in constants.items() if one is not None}, **defaults})
