@@ -29,6 +29,10 @@ EXTREMES: Final = {
 SUMS: Final = {"sum", "nansum", "fsum", "dot", "cumsum"}
 KEYED: Final = {"value_counts", "groupby", "Counter", "unique", "crosstab", "pivot_table"}
 ARRAYS: Final = {"histogram", "bincount", "value_counts", "histogramdd", "histogram2d", "tolist", "zeros", "ones"}
+KEEP_MANY: Final = {
+    "list", "sorted", "array", "asarray", "tuple", "astype", "copy", "values", "to_numpy", "sort_values", "sort_index", "fillna", "round",
+    "flatten", "ravel", "reshape", "float", "int", "abs", "items", "head", "to_frame", "reset_index",
+}  # fmt: skip
 CLIPS: Final = {"clip", "clamp", "clip_", "clamp_", "clip_by_value"}
 NORM_CLIPS: Final = {"clip_grad_norm_", "clip_grad_norm", "clip_by_norm", "clip_by_global_norm"}
 
@@ -86,6 +90,17 @@ def drawn(call: ast.Call, name: str, generator: str | None) -> Drawn | None:
     size = argument(call, "size", position + 1)
     several = size is not None and not (isinstance(size, ast.Constant) and size.value in (1, None))
     return Drawn(_LAWS[last], argument(call, keyword, position), several, source)
+
+
+def centre(call: ast.Call, found: Drawn) -> ast.expr | None:
+    """Return what a draw is centred at, where that is neither a number nor a draw around zero."""
+    if found.law not in {"laplace", "gaussian", "gumbel"} or found.source not in {"numpy", "random", "scipy", "given"}:
+        return None
+    named = next((one.value for one in call.keywords if one.arg in {"loc", "mu"}), None)
+    given = named if named is not None else (call.args[0] if call.args else None)
+    if given is None or isinstance(given, ast.Constant) or last_name(given).lower() in {"loc", "location", "mu", "mean", "zero", "_mean"}:
+        return None
+    return given
 
 
 def _has_unit_size(call: ast.Call) -> bool:

@@ -406,7 +406,7 @@ class Flow:
             "tuple",
         }:
             kept = first.tags & _KEPT
-            if last in {"mean", "nanmean", "average", "head"}:
+            if last not in calls.KEEP_MANY:
                 kept = kept - {v.MANY}
             return Value(kept - ({v.ELEMENT} if last != "abs" else set()), None, line=first.line)
         return Value(frozenset({v.DATA}))
@@ -430,7 +430,13 @@ class Flow:
         )
         self.scope.draws[id(node)] = draw
         tags = {v.NOISE} | ({v.MANY} if draw.several else set())
-        return Value(frozenset(tags), None, frozenset({id(node)}))
+        noise = Value(frozenset(tags), None, frozenset({id(node)}))
+        centre = calls.centre(node, found)
+        if centre is None:
+            return noise
+        base = self.quiet(centre)
+        self.scope.additions.append(Addition(node, node.lineno, base, replace(noise, tags=noise.tags | {v.MANY}), self.loops, ast.dump(centre)))
+        return Value(frozenset({v.NOISY}) | (base.tags & {v.MANY, v.KEYS, v.SUM, v.CLIPPED, v.LOCAL}), None, noise.draws)
 
     def _draw_uniform(self, node: ast.Call, source: str) -> Value:
         several = bool(node.args) and source != "random"

@@ -18,7 +18,7 @@ SPREAD: Final = re.compile(r"^(sigma|std|stddev|std_dev|noise_std|noise_multipli
 CLIP: Final = re.compile(r"clip|max_(grad_)?norm|grad_norm|norm_bound|clipping|(^|_)bound$|^C$", re.IGNORECASE)
 SCALE: Final = re.compile(r"(^|_)(scale|beta|b|lam|lambda|lambd|sigma|noise_level)(_|\d|$)", re.IGNORECASE)
 DATA: Final = re.compile(
-    r"^(\w+_)?(data|dataset|df|frame|dataframe|records|rows|people|table|values|users|database|db|samples|population|patients|customers"
+    r"^(\w+_)?(data|dataset|value|vector|df|frame|dataframe|records|rows|people|table|values|users|database|db|samples|population|patients|customers"
     r"|series|responses|answers|points|salaries|incomes|ages|income|age|salary|amounts|votes|scores|features|gradients?|grads?|words|items"
     r"|vectors?|individuals|counts?)$|^(X|x|xs|y|arr|array|D|X_train|y_train|train|vals|col|column|vec)$",
 )  # fmt: skip
