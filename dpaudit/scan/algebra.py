@@ -12,7 +12,12 @@ from dpaudit.scan.names import dotted, last_name
 _LARGEST: Final = 80
 """Nodes of an expression beyond which names are not replaced, so that repeated assignments cannot grow it without end."""
 
-_SAME: Final = {"float", "abs", "int", "array", "asarray", "tensor", "mean", "fabs", "full", "item", "Fraction", "ceil"}
+_POWERS: Final = {
+    **dict.fromkeys(("float", "abs", "int", "array", "asarray", "tensor", "mean", "fabs", "item", "Fraction", "ceil"), Fraction(1)),
+    "sqrt": Fraction(1, 2),
+    "square": Fraction(2),
+}
+"""Calls that take a product of powers to another."""
 
 
 def expand(node: ast.expr, known: Mapping[str, ast.expr]) -> ast.expr:
@@ -65,17 +70,9 @@ def degree(node: ast.expr, is_wanted: Callable[[str], bool]) -> Fraction | None:
         return degree(node.operand, is_wanted)
     if isinstance(node, ast.BinOp):
         return _degree_of_operation(node, is_wanted)
-    if isinstance(node, ast.Call):
-        name = last_name(node.func)
-        if name == "sqrt" and node.args:
-            inside = degree(node.args[0], is_wanted)
-            return None if inside is None else inside / 2
-        if name in {"square"} and node.args:
-            inside = degree(node.args[0], is_wanted)
-            return None if inside is None else inside * 2
-        if name in _SAME and len(node.args) == 1:
-            return degree(node.args[0], is_wanted)
-        return None if any(is_wanted(one) for one in names_in(node)) else Fraction(0)
+    if isinstance(node, ast.Call) and len(node.args) == 1 and (power := _POWERS.get(last_name(node.func))) is not None:
+        inside = degree(node.args[0], is_wanted)
+        return None if inside is None else inside * power
     return None if any(is_wanted(one) for one in names_in(node)) else Fraction(0)
 
 

@@ -23,15 +23,15 @@ _SCALES: Final = {
 
 _UNIFORM: Final = {"random", "uniform", "rand", "random_sample", "rand_like", "uniform_"}
 EXTREMES: Final = {
-    "max", "min", "amax", "amin", "nanmax", "nanmin", "ptp", "percentile", "quantile", "nanpercentile", "nanquantile", "std", "nanstd",
-    "var", "stdev", "pstdev", "median", "nanmedian",
+    "max", "min", "amax", "amin", "nanmax", "nanmin", "ptp", "percentile", "quantile", "nanpercentile", "nanquantile", "std",
+    "nanstd", "var", "stdev", "pstdev", "median", "nanmedian",
 }  # fmt: skip
 SUMS: Final = {"sum", "nansum", "fsum", "dot", "cumsum"}
 KEYED: Final = {"value_counts", "groupby", "Counter", "unique", "crosstab", "pivot_table"}
 ARRAYS: Final = {"histogram", "bincount", "value_counts", "histogramdd", "histogram2d", "tolist", "zeros", "ones"}
 KEEP_MANY: Final = {
-    "list", "sorted", "array", "asarray", "tuple", "astype", "copy", "values", "to_numpy", "sort_values", "sort_index", "fillna", "round",
-    "flatten", "ravel", "reshape", "float", "int", "abs", "items", "head", "to_frame", "reset_index",
+    "list", "sorted", "array", "asarray", "tuple", "astype", "copy", "values", "to_numpy", "sort_values", "sort_index", "fillna",
+    "round", "flatten", "ravel", "reshape", "float", "int", "abs", "items", "head", "to_frame", "reset_index",
 }  # fmt: skip
 CLIPS: Final = {"clip", "clamp", "clip_", "clamp_", "clip_by_value"}
 NORM_CLIPS: Final = {"clip_grad_norm_", "clip_grad_norm", "clip_by_norm", "clip_by_global_norm"}
@@ -57,7 +57,7 @@ def argument(call: ast.Call, name: str, position: int) -> ast.expr | None:
     return None
 
 
-def drawn(call: ast.Call, name: str, generator: str | None) -> Drawn | None:
+def drawn(call: ast.Call, name: str, generator: str | None) -> Drawn | None:  # noqa: C901, PLR0911 - one case a library
     """Return how a call draws noise; None where it does not. `generator` is that of the object whose method is called."""
     last = name.rsplit(".", 1)[-1] if name else last_name(call.func)
     distribution = None
@@ -98,7 +98,11 @@ def centre(call: ast.Call, found: Drawn) -> ast.expr | None:
         return None
     named = next((one.value for one in call.keywords if one.arg in {"loc", "mu"}), None)
     given = named if named is not None else (call.args[0] if call.args else None)
-    if given is None or isinstance(given, ast.Constant) or last_name(given).lower() in {"loc", "location", "mu", "mean", "zero", "_mean"}:
+    if (
+        given is None
+        or isinstance(given, ast.Constant)
+        or last_name(given).lower() in {"loc", "location", "mu", "mean", "zero", "_mean"}
+    ):
         return None
     return given
 

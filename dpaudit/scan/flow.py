@@ -9,12 +9,8 @@ from dataclasses import replace
 from dpaudit.scan import calls, names
 from dpaudit.scan import values as v
 from dpaudit.scan.algebra import expand, names_in
+from dpaudit.scan.meanings import meaning, of_parts
 from dpaudit.scan.values import Addition, Assigned, Called, Clip, Division, Draw, Helper, Loop, Scope, Value
-
-_KEPT = frozenset({v.DATA, v.EXTREME, v.SELECTED, v.MANY, v.KEYS, v.NOISY, v.LOCAL, v.CLIPPED, v.SUM, v.ELEMENT})
-"""What a value that is made of another has too."""
-
-_OUTER = frozenset({v.DATA, v.EXTREME})
 
 
 class Flow:
@@ -155,7 +151,7 @@ class Flow:
         """Return what is known of an expression, and note what happens in it."""
         if node is None:
             return Value()
-        method = getattr(self, f"_{type(node).__name__}", None)
+        method = getattr(self, f"_{type(node).__name__.lower()}", None)
         value: Value = method(node) if method is not None else self._parts(node)
         return value
 
@@ -174,21 +170,21 @@ class Flow:
     def _parts(self, node: ast.expr) -> Value:
         """An expression without a meaning of its own: what its parts have."""
         found = [self.value(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
-        return _of_parts(found)
+        return of_parts(found)
 
-    def _Constant(self, node: ast.Constant) -> Value:
+    def _constant(self, node: ast.Constant) -> Value:
         return Value(expr=node)
 
-    def _Lambda(self, node: ast.Lambda) -> Value:  # noqa: ARG002 - what a lambda does is done where it is called
+    def _lambda(self, node: ast.Lambda) -> Value:  # noqa: ARG002 - what a lambda does is done where it is called
         return Value()
 
-    def _Name(self, node: ast.Name) -> Value:
+    def _name(self, node: ast.Name) -> Value:
         known = self.known.get(node.id)
         if known is not None:
             return known if known.expr is not None or known.has(v.NOISE, v.NOISY) else replace(known, expr=node)
         return Value(frozenset({v.DATA}) if names.is_data(node.id) and node.id not in self.imports else frozenset(), node)
 
-    def _Attribute(self, node: ast.Attribute) -> Value:
+    def _attribute(self, node: ast.Attribute) -> Value:
         name = names.dotted(node)
         if name in self.known:
             known = self.known[name]
@@ -200,7 +196,7 @@ class Flow:
             return Value(frozenset({v.DATA}) if names.is_data(node.attr) else frozenset(), node)
         return replace(base, expr=None) if base.tags else Value(expr=self.expanded(node))
 
-    def _Subscript(self, node: ast.Subscript) -> Value:
+    def _subscript(self, node: ast.Subscript) -> Value:
         base, index = self.value(node.value), self.value(node.slice)
         if base.has("shape"):
             return Value(frozenset({v.COUNT}), node)
@@ -211,18 +207,18 @@ class Flow:
             tags = tags | {v.KEYS}
         return Value(tags - {v.MANY}, None, base.draws, base.line)
 
-    def _Compare(self, node: ast.Compare) -> Value:
+    def _compare(self, node: ast.Compare) -> Value:
         found = [self.value(node.left), *(self.value(one) for one in node.comparators)]
         for one in found:
             self.scope.compared |= one.draws
         data = any(one.has(v.DATA) and not one.has(v.NOISY) for one in found)
         return Value(frozenset({v.DATA, "mask"}) if data else frozenset(), node)
 
-    def _IfExp(self, node: ast.IfExp) -> Value:
+    def _ifexp(self, node: ast.IfExp) -> Value:
         self.value(node.test)
-        return _of_parts([self.value(node.body), self.value(node.orelse)])
+        return of_parts([self.value(node.body), self.value(node.orelse)])
 
-    def _ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
+    def _listcomp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
         before = dict(self.known)
         loops = self.loops
         filtered = False
@@ -248,9 +244,9 @@ class Flow:
             tags.add(v.KEYS)
         return Value(frozenset(tags), None, value.draws, value.line)
 
-    _SetComp = _GeneratorExp = _DictComp = _ListComp
+    _setcomp = _generatorexp = _dictcomp = _listcomp
 
-    def _BinOp(self, node: ast.BinOp) -> Value:
+    def _binop(self, node: ast.BinOp) -> Value:
         left, right = self.value(node.left), self.value(node.right)
         if isinstance(node.op, (ast.Add, ast.Sub)):
             return self._sum(node, left, right)
@@ -262,13 +258,13 @@ class Flow:
             if noise.has(v.NOISE) and not other.has(v.NOISE, v.NOISY):
                 self._rescale(noise, node, factor, other, is_left=noise is left)
                 return Value(noise.tags | (other.tags & {v.MANY}), None, noise.draws)
-        return _of_parts([left, right])
+        return of_parts([left, right])
 
     def _clipped_by_factor(self, node: ast.BinOp, left: Value, right: Value) -> Value | None:
         """A value times min(1, bound / norm), or divided by max(1, norm / bound); None for any other product."""
         wanted = {ast.Mult: ("min", "minimum"), ast.Div: ("max", "maximum")}.get(type(node.op), ())
         for factor, value in ((node.right, left), (node.left, right)):
-            if not isinstance(factor, ast.Call) or names.last_name(factor.func) not in wanted or len(factor.args) != 2:  # noqa: PLR2004
+            if not isinstance(factor, ast.Call) or names.last_name(factor.func) not in wanted or len(factor.args) != 2:
                 continue
             ratio = next((one for one in factor.args if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Div)), None)
             if ratio is None or not any(isinstance(one, ast.Constant) and one.value == 1 for one in factor.args):
@@ -290,7 +286,7 @@ class Flow:
                 return Value(frozenset({v.NOISY}) | kept | local, None, base.draws | noise.draws)
         if isinstance(node.op, ast.Sub) and left.has(v.NOISY) != right.has(v.NOISY) and (left.has(v.DATA) or right.has(v.DATA)):
             return Value(frozenset({"error"}))
-        return _of_parts([left, right])
+        return of_parts([left, right])
 
     def _rescale(self, noise: Value, node: ast.BinOp, factor: ast.expr, other: Value, *, is_left: bool) -> None:
         """Multiply the scale of draws by a factor."""
@@ -306,7 +302,7 @@ class Flow:
                     draw, scale=scale, scale_line=draw.scale_line or other.line, scale_tags=draw.scale_tags | other.tags
                 )
 
-    def _Call(self, node: ast.Call) -> Value:
+    def _call(self, node: ast.Call) -> Value:
         name = self.full_name(node.func)
         last = name.rsplit(".", 1)[-1] if name else names.last_name(node.func)
         owner = self.value(node.func.value) if isinstance(node.func, ast.Attribute) else Value()
@@ -334,82 +330,7 @@ class Flow:
             return self._inverse(node, everything)
         if last in self.helpers and (isinstance(node.func, ast.Name) or names.dotted(node.func).count(".") == 1):
             return self._help(node, self.helpers[last], arguments, named)
-        return self.meaning(node, last, owner, arguments, named)
-
-    def meaning(self, node: ast.Call, last: str, owner: Value, arguments: list[Value], named: dict[str, Value]) -> Value:  # noqa: C901, PLR0911, PLR0912
-        """Return what is known of the result of a call that draws nothing."""
-        everything = [owner, *arguments, *named.values()]
-        draws = frozenset().union(*(one.draws for one in everything))
-        first = owner if owner.tags else (arguments[0] if arguments else Value())
-        is_method = isinstance(node.func, ast.Attribute) and bool(owner.tags)
-        if last in calls.CLIPS or last in calls.NORM_CLIPS:
-            bounds = arguments if is_method else arguments[1:]
-            keyed = [
-                one
-                for key, one in named.items()
-                if key in {"min", "max", "lower", "upper", "a_min", "a_max", "max_norm", "min_val"}
-            ]
-            self.scope.clips.append(Clip(node.lineno, first, (*bounds, *keyed)))
-            if first.has(v.NOISE) and not first.has(v.NOISY):
-                return replace(first, tags=first.tags | {v.FOLDED}, line=node.lineno)
-            return replace(first, tags=(first.tags - {v.EXTREME}) | {v.CLIPPED}, expr=None)
-        if last in {"abs", "fabs", "absolute", "maximum", "minimum", "max", "min"} and first.has(v.NOISE) and not first.has(v.MANY):
-            others = [one for one in arguments if one is not first]
-            if last in {"abs", "fabs", "absolute"} or (others and not any(one.has(v.NOISE, v.NOISY) for one in others)):
-                return replace(first, tags=first.tags | {v.FOLDED}, line=node.lineno)
-        if last in {"max", "min"} and len(arguments) == 2 and arguments[1].has(v.NOISE):
-            return replace(arguments[1], tags=arguments[1].tags | {v.FOLDED}, line=node.lineno)
-        if any(one.has(v.NOISY) for one in everything) or (draws and any(one.has(v.NOISE) for one in everything)):
-            kind = v.NOISY if any(one.has(v.NOISY) for one in everything) else v.NOISE
-            tags = {kind} | {tag for one in everything for tag in one.tags & {v.MANY, v.KEYS, v.CLIPPED, v.SUM, v.LOCAL, v.FOLDED}}
-            return Value(frozenset(tags), None, draws)
-        if last in {"read_csv", "read_parquet", "read_excel", "read_sql", "read_json", "read_table", "loadtxt", "load_dataset"}:
-            return Value(frozenset({v.DATA, v.MANY}))
-        data = any(one.has(v.DATA) for one in everything)
-        if names.PRIVATE.search(last) and not is_method and last.lower() not in {"gaussian_filter", "laplacian"}:
-            return Value(frozenset({v.NOISY}))
-        if not data:
-            grown = {v.MANY} if last in {"zeros", "ones", "array", "arange", "linspace"} else set()
-            return Value(frozenset(grown), None) if last not in {"float", "int", "abs"} else first
-        if last == "len" or (last == "count" and is_method and not arguments):
-            return Value(frozenset({v.COUNT}) | (first.tags & {v.SELECTED}), self.expanded(node))
-        if last in calls.EXTREMES and (is_method or len(arguments) == 1 or last not in {"max", "min"}) and first.has(v.DATA):
-            return Value(frozenset({v.DATA, v.EXTREME}) | (first.tags & {v.SELECTED}), None)
-        if last in calls.SUMS:
-            mask = first.has("mask")
-            kept = first.tags & {v.SELECTED, v.CLIPPED, v.KEYS, v.EXTREME}
-            return Value(frozenset({v.DATA, v.SUM, *({v.COUNT, v.SELECTED} if mask else set())}) | kept, None)
-        if last in calls.KEYED and not (last == "groupby" and not is_method):
-            return Value(frozenset({v.DATA, v.KEYS, v.MANY}), None)
-        if last == "set" and first.has(v.DATA):
-            return Value(frozenset({v.DATA, v.KEYS, v.MANY}), None)
-        if last in {"reindex", "merge", "join"}:
-            return Value(first.tags - {v.KEYS}, None)
-        if last in {"range", "print", "isinstance", "enumerate", "zip"}:
-            return _of_parts(arguments) if last in {"enumerate", "zip"} else Value()
-        if last in calls.ARRAYS:
-            return Value((first.tags & {v.DATA, v.KEYS}) | {v.MANY}, None)
-        if is_method or last in {
-            "list",
-            "sorted",
-            "array",
-            "asarray",
-            "float",
-            "int",
-            "round",
-            "abs",
-            "mean",
-            "nanmean",
-            "average",
-            "log",
-            "sqrt",
-            "tuple",
-        }:
-            kept = first.tags & _KEPT
-            if last not in calls.KEEP_MANY:
-                kept = kept - {v.MANY}
-            return Value(kept - ({v.ELEMENT} if last != "abs" else set()), None, line=first.line)
-        return Value(frozenset({v.DATA}))
+        return meaning(node, last, owner, arguments, named, self.scope.clips)
 
     def _draw(self, node: ast.Call, found: calls.Drawn, seed: int | None) -> Value:
         scale = None if found.scale is None else self.expanded(found.scale)
@@ -435,7 +356,9 @@ class Flow:
         if centre is None:
             return noise
         base = self.quiet(centre)
-        self.scope.additions.append(Addition(node, node.lineno, base, replace(noise, tags=noise.tags | {v.MANY}), self.loops, ast.dump(centre)))
+        self.scope.additions.append(
+            Addition(node, node.lineno, base, replace(noise, tags=noise.tags | {v.MANY}), self.loops, ast.dump(centre))
+        )
         return Value(frozenset({v.NOISY}) | (base.tags & {v.MANY, v.KEYS, v.SUM, v.CLIPPED, v.LOCAL}), None, noise.draws)
 
     def _draw_uniform(self, node: ast.Call, source: str) -> Value:
@@ -500,23 +423,10 @@ class Flow:
 
 
 def _speaks_for_itself(name: str, inside: set[str]) -> bool:
-    """True if a name says more in a scale than its definition: a parameter, a sigma that is not made of one, what grows in a loop."""
+    """True if a name says more in a scale than its definition: a parameter, a sigma not made of one, what grows in a loop."""
     if names.SPREAD.match(name):
         return not any(map(names.is_parameter, inside))
     return names.is_parameter(name) or name in inside
-
-
-def _of_parts(parts: list[Value]) -> Value:
-    """Return what a value that is made of others has."""
-    tags = frozenset(
-        tag for one in parts for tag in one.tags if tag in _KEPT or tag in {v.NOISE, v.FOLDED, v.UNIFORM, v.COUNT, "mask"}
-    )
-    if v.NOISY in tags:
-        tags = tags - {v.DATA, v.EXTREME, v.NOISE, v.COUNT}
-    if v.SUM in tags and sum(v.COUNT in one.tags for one in parts) != len(parts):
-        tags = tags - {v.COUNT}
-    line = next((one.line for one in parts if one.line is not None and one.has(v.EXTREME, v.FOLDED)), None)
-    return Value(tags, None, frozenset().union(*(one.draws for one in parts)) if parts else frozenset(), line)
 
 
 def _element(value: Value) -> Value:

@@ -36,9 +36,8 @@ def closing(scan: Scan) -> list[str]:
     """Return the last lines: counts, suppressed findings, what was not read, and what no finding means."""
     counts = Counter(one.code for one in scan.findings)
     told = ", ".join(f"{code} {counts[code]} times" if counts[code] > 1 else code for code in sorted(counts))
-    lines = [
-        f"{_many(len(scan.findings), 'finding')} in {_many(scan.read, 'file')} that use differential privacy{f': {told}' if told else ''}."
-    ]
+    found, files = _many(len(scan.findings), "finding"), _many(scan.read, "file")
+    lines = [f"{found} in {files} that use differential privacy{f': {told}' if told else ''}."]
     if scan.suppressed:
         lines.append(f"{_many(scan.suppressed, 'finding')} suppressed by comments.")
     lines += [f"Not read: {one.path}: {one.reason}." for one in scan.broken]

@@ -11,10 +11,13 @@ EPSILON: Final = re.compile(
     re.IGNORECASE,
 )
 SENSITIVITY: Final = re.compile(
-    r"(^|_)(sens|sensitivity|sensitivities|sensitivety|l1_sensitivity|l2_sensitivity|sensetivity)(_|\d|$)|^(gs|df_sens)$", re.IGNORECASE
+    r"(^|_)(sens|sensitivity|sensitivities|sensitivety|l1_sensitivity|l2_sensitivity|sensetivity)(_|\d|$)|^(gs|df_sens)$",
+    re.IGNORECASE,
 )
 DELTA: Final = re.compile(r"^(.*_)?delta(_?\d|_total|_round|_i|_step|_prime)?$", re.IGNORECASE)
-SPREAD: Final = re.compile(r"^(sigma|std|stddev|std_dev|noise_std|noise_multiplier|noise_scale|noise_sigma|sigma_?\w{0,6})$", re.IGNORECASE)
+SPREAD: Final = re.compile(
+    r"^(sigma|std|stddev|std_dev|noise_std|noise_multiplier|noise_scale|noise_sigma|sigma_?\w{0,6})$", re.IGNORECASE
+)
 CLIP: Final = re.compile(r"clip|max_(grad_)?norm|grad_norm|norm_bound|clipping|(^|_)bound$|^C$", re.IGNORECASE)
 SCALE: Final = re.compile(r"(^|_)(scale|beta|b|lam|lambda|lambd|sigma|noise_level)(_|\d|$)", re.IGNORECASE)
 DATA: Final = re.compile(
@@ -33,8 +36,8 @@ KEEPS_COUNT: Final = re.compile(
 TRIALS: Final = re.compile(r"trial|run|rep|seed|simul|experiment|monte|iter_?s|fold|bench|attempt|n_?sim|try", re.IGNORECASE)
 
 LIBRARIES: Final = (
-    "diffprivlib", "opacus", "opendp", "dp_accounting", "tensorflow_privacy", "pydp", "snsql", "snsynth", "pipeline_dp", "tmlt", "autodp",
-    "jax_privacy", "mechanisms", "learners", "private_transformers", "fastDP", "pyvacy", "flwr.client.mod",
+    "diffprivlib", "opacus", "opendp", "dp_accounting", "tensorflow_privacy", "pydp", "snsql", "snsynth", "pipeline_dp", "tmlt",
+    "autodp", "jax_privacy", "mechanisms", "learners", "private_transformers", "fastDP", "pyvacy", "flwr.client.mod",
 )  # fmt: skip
 """Packages whose calls are private themselves."""
 
@@ -80,7 +83,7 @@ def is_epsilon(name: str) -> bool:
 
 def is_parameter(name: str) -> bool:
     """True if a name says that a number is chosen for privacy."""
-    return bool(is_epsilon(name) or SENSITIVITY.search(name) or name == "noise_multiplier" or name == "privacy_budget")
+    return bool(is_epsilon(name) or SENSITIVITY.search(name) or name in {"noise_multiplier", "privacy_budget"})
 
 
 def is_data(name: str) -> bool:

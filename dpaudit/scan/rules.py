@@ -32,22 +32,24 @@ RULES: Final[dict[str, Rule]] = {
     "DP101": Rule(
         "noise is a floating-point number",
         "note",
-        "Noise of a continuous law is drawn and added as a float. Which floats can come out depends on the true value, so low bits of "
-        "the release can reveal it, whatever epsilon is (Mironov 2012).",
-        "Draw discrete Laplace or Gaussian noise on integers or on a lattice: `mechanisms` of this project, OpenDP, or Google's library.",
+        "Noise of a continuous law is drawn and added as a float. Which floats can come out depends on the true value, so "
+        "low bits of the release can reveal it, whatever epsilon is (Mironov 2012).",
+        "Draw discrete Laplace or Gaussian noise on integers or on a lattice: `mechanisms` of this project, OpenDP, or "
+        "Google's library.",
     ),
     "DP102": Rule(
         "noise from a predictable generator",
         "note",
-        "The generators of `random`, numpy, scipy and torch are not cryptographic: their later outputs can be computed from enough of "
-        "the earlier ones, and with them the noise.",
-        "Draw from the operating system: `secrets`, `random.SystemRandom`, `secure_mode=True` of Opacus, or a library that does so.",
+        "The generators of `random`, numpy, scipy and torch are not cryptographic: their later outputs can be computed "
+        "from enough of the earlier ones, and with them the noise.",
+        "Draw from the operating system: `secrets`, `random.SystemRandom`, `secure_mode=True` of Opacus, or a library "
+        "that does so.",
     ),
     "DP103": Rule(
         "noise from a fixed seed",
         "error",
-        "The generator of privacy noise has a constant seed. Whoever reads the code can draw the noise again and subtract it; two "
-        "runs on different data have the same noise.",
+        "The generator of privacy noise has a constant seed. Whoever reads the code can draw the noise again and subtract "
+        "it; two runs on different data have the same noise.",
         "Seed nothing that noise is drawn from. Give data splits and simulations a generator of their own.",
     ),
     "DP104": Rule(
@@ -59,42 +61,43 @@ RULES: Final[dict[str, Rule]] = {
     "DP201": Rule(
         "bounds taken from the data",
         "error",
-        "Values are clipped to bounds, or a library is given bounds, that were computed from the same data. One record can move them, "
-        "and the sensitivity that they stand for is no longer one.",
+        "Values are clipped to bounds, or a library is given bounds, that were computed from the same data. One record "
+        "can move them, and the sensitivity that they stand for is no longer one.",
         "Write bounds that are known without the data, or release them first with a part of the budget.",
     ),
     "DP202": Rule(
         "scale of the noise taken from the data",
         "error",
-        "The sensitivity or scale is computed from the largest, smallest or typical values of the data. A neighbouring dataset has "
-        "another scale, and the amount of noise reveals it.",
+        "The sensitivity or scale is computed from the largest, smallest or typical values of the data. A neighbouring "
+        "dataset has another scale, and the amount of noise reveals it.",
         "Clip to public bounds and derive the sensitivity from these, or use smooth sensitivity or propose-test-release.",
     ),
     "DP203": Rule(
         "values clipped after the noise only",
         "error",
-        "The bound that the noise is scaled for is applied after the noise was added. What is noised can lie outside, where the noise "
-        "does not hide a record.",
+        "The bound that the noise is scaled for is applied after the noise was added. What is noised can lie outside, "
+        "where the noise does not hide a record.",
         "Clip each record first, then aggregate and add noise. Clipping the noisy result again costs nothing.",
     ),
     "DP301": Rule(
         "epsilon in the wrong place of a scale",
         "error",
-        "Laplace and Gaussian noise need a scale in proportion to sensitivity / epsilon. Here a smaller epsilon does not give as much "
-        "more noise, or the sensitivity counts the wrong way.",
+        "Laplace and Gaussian noise need a scale in proportion to sensitivity / epsilon. Here a smaller epsilon does not "
+        "give as much more noise, or the sensitivity counts the wrong way.",
         "Write scale = sensitivity / epsilon.",
     ),
     "DP302": Rule(
         "Gaussian noise at the scale of Laplace",
         "error",
-        "Normal noise of standard deviation sensitivity / epsilon is not epsilon-DP for any epsilon, and at that epsilon its delta "
-        "is large.",
+        "Normal noise of standard deviation sensitivity / epsilon is not epsilon-DP for any epsilon, and at that epsilon "
+        "its delta is large.",
         "Calibrate sigma to epsilon and delta (`dpaudit calibrate`), or draw Laplace noise.",
     ),
     "DP303": Rule(
         "variance given where a standard deviation is taken",
         "error",
-        "The call takes a standard deviation and is given its square. Below 1 that is less noise than was meant; above 1 utility is lost.",
+        "The call takes a standard deviation and is given its square. Below 1 that is less noise than was meant; above 1 "
+        "utility is lost.",
         "Give sigma, not sigma squared.",
     ),
     "DP304": Rule(
@@ -106,23 +109,25 @@ RULES: Final[dict[str, Rule]] = {
     "DP305": Rule(
         "noise folded, cut or drawn again",
         "error",
-        "Noise whose sign is dropped, that is cut to a range, or that is drawn again until the result looks right has another law than "
-        "the one that the claim is about; outputs become impossible for one of two neighbouring datasets.",
+        "Noise whose sign is dropped, that is cut to a range, or that is drawn again until the result looks right has "
+        "another law than the one that the claim is about; outputs become impossible for one of two neighbouring "
+        "datasets.",
         "Add the noise as it was drawn and round, cut or fold the result; post-processing costs no privacy.",
     ),
     "DP401": Rule(
         "noisy sum divided by a true count",
         "warning",
-        "The divisor is computed from the data without noise. Where a record may be added or removed, or the records were selected, the "
-        "count is private too.",
+        "The divisor is computed from the data without noise. Where a record may be added or removed, or the records were "
+        "selected, the count is private too.",
         "Release the count with a part of the budget. If the number of records is public (replace one), say so in a suppression.",
     ),
     "DP402": Rule(
         "keys of the data are released",
         "error",
-        "Noise is added to a group or value that occurs in the data, and groups that do not occur are left out. That a rare key is there "
-        "at all reveals its person.",
-        "List the keys beforehand and count zero for those that do not occur, or keep only keys whose noisy count passes a threshold.",
+        "Noise is added to a group or value that occurs in the data, and groups that do not occur are left out. That a "
+        "rare key is there at all reveals its person.",
+        "List the keys beforehand and count zero for those that do not occur, or keep only keys whose noisy count passes "
+        "a threshold.",
     ),
     "DP403": Rule(
         "whole budget in each turn of a loop",
@@ -133,8 +138,8 @@ RULES: Final[dict[str, Rule]] = {
     "DP404": Rule(
         "accountant and batches do not match",
         "error",
-        "The accountant is that of Poisson sampling, while batches have a fixed size or go through shuffled data (or the reverse). The "
-        "reported epsilon is that of another algorithm, and can be too small.",
+        "The accountant is that of Poisson sampling, while batches have a fixed size or go through shuffled data (or the "
+        "reverse). The reported epsilon is that of another algorithm, and can be too small.",
         "Draw batches by Poisson sampling (in Opacus `poisson_sampling=True`), or account for the batches that are used.",
     ),
 }

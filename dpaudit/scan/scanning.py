@@ -17,7 +17,7 @@ _CHECKS = (noise.check, scales.check, releases.check, training.check)
 
 @dataclass(frozen=True)
 class Scan:
-    """What a scan found: findings in the order of files and lines, how many files were read, what was not, what comments suppress."""
+    """Findings in the order of files and lines, how many files were read, what was not, and how many findings comments suppress."""
 
     findings: tuple[Finding, ...]
     read: int

@@ -40,8 +40,8 @@ LOCAL: Final = "local"
 class Draw:
     """A draw of noise: its law, its scale with definitions put in, and which generator it comes from.
 
-    `source` is "numpy", "random", "scipy", "torch", "tensorflow", "system", "given" (a parameter), or "helper" for a function of the
-    same file that draws; `seed` is the line of a constant seed of this very generator; `several` says that it has a size.
+    `source` is "numpy", "random", "scipy", "torch", "tensorflow", "system", "given" (a parameter), or "helper" for a function of
+    the same file that draws; `seed` is the line of a constant seed of this very generator; `several` says that it has a size.
     """
 
     node: ast.Call

@@ -37,7 +37,9 @@ def count(tmp_path):
 
 def notebook(*cells, language="python"):
     made = [{"cell_type": "code", "source": cell.splitlines(keepends=True), "metadata": {}, "outputs": []} for cell in cells]
-    return json.dumps({"cells": made, "metadata": {"language_info": {"name": language}}, "nbformat": 4, "nbformat_minor": 5}, indent=1)
+    return json.dumps(
+        {"cells": made, "metadata": {"language_info": {"name": language}}, "nbformat": 4, "nbformat_minor": 5}, indent=1
+    )
 
 
 def test_findings_are_told_with_file_and_line_and_end_with_what_was_not_looked_at(count):
@@ -96,7 +98,11 @@ def test_rules_are_chosen_and_left_out_by_code(count):
 def test_cells_of_a_notebook_are_read_on_their_own_with_the_names_of_earlier_ones(tmp_path):
     path = tmp_path / "book.ipynb"
     path.write_text(
-        notebook("%matplotlib inline\nimport numpy as np", "for for", "!pip install x\nepsilon = 1\n\nprint(np.random.laplace(0, epsilon) + count)"),
+        notebook(
+            "%matplotlib inline\nimport numpy as np",
+            "for for",
+            "!pip install x\nepsilon = 1\n\nprint(np.random.laplace(0, epsilon) + count)",
+        ),
         encoding="utf-8",
     )
     found = scan([str(path)])
@@ -109,7 +115,10 @@ def test_cells_of_a_notebook_are_read_on_their_own_with_the_names_of_earlier_one
 def test_a_notebook_in_another_language_is_none_of_ours(tmp_path):
     path = tmp_path / "book.ipynb"
     path.write_text(notebook("x <- laplace(1)", language="R"), encoding="utf-8")
-    assert ([], ["a notebook in another language"]) == ([*scan([str(path)]).broken], [one.reason for one in scan([str(path)]).unread])
+    assert ([], ["a notebook in another language"]) == (
+        [*scan([str(path)]).broken],
+        [one.reason for one in scan([str(path)]).unread],
+    )
 
 
 def test_nothing_of_a_file_is_run(tmp_path):
@@ -172,6 +181,6 @@ def test_our_own_code_has_the_faults_that_are_there_on_purpose_and_no_other(monk
 
 
 def test_a_scan_imports_nothing_heavy():
-    code = "import sys; from dpaudit.scan import scan; scan(['dpaudit/scan']); print(sorted({'numpy','scipy','click','flint'} & set(sys.modules)))"
+    code = "import sys; from dpaudit.scan import scan; scan(['dpaudit/scan']); print({'numpy','click','flint'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, env={**os.environ})
-    assert "[]" == done.stdout.strip()
+    assert "set()" == done.stdout.strip()

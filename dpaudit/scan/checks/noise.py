@@ -154,7 +154,9 @@ def _ends_at_a_test(loop: ast.While) -> bool:
     if not isinstance(loop.test, ast.Constant) or not loop.test.value:
         return False
     tests = [one for one in loop.body if isinstance(one, ast.If)]
-    assigned = {target.id for one in loop.body if isinstance(one, ast.Assign) for target in one.targets if isinstance(target, ast.Name)}
+    assigned = {
+        target.id for one in loop.body if isinstance(one, ast.Assign) for target in one.targets if isinstance(target, ast.Name)
+    }
     if len(tests) != 1 or any(not isinstance(one, (ast.If, ast.Assign)) for one in loop.body) or tests[0].orelse:
         return False
     test, last = tests[0].test, tests[0].body[-1]

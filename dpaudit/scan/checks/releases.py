@@ -29,7 +29,7 @@ def check(module: Module) -> Iterator[Found]:
         ]
         yield from (("DP401", cell, line, text) for line, text in _divisors(scope))
         yield from (("DP402", cell, line, text) for line, text in _keys(scope, noisy))
-        yield from (("DP403", cell, line, text) for line, text in _loops(module, scope, noisy))
+        yield from (("DP403", cell, line, text) for line, text in _loops(scope, noisy))
 
 
 def _divisors(scope: Scope) -> Iterator[tuple[int, str]]:
@@ -58,7 +58,7 @@ def _keys(scope: Scope, noisy: list[tuple[Addition, Draw]]) -> Iterator[tuple[in
     )
 
 
-def _loops(module: Module, scope: Scope, noisy: list[tuple[Addition, Draw]]) -> Iterator[tuple[int, str]]:
+def _loops(scope: Scope, noisy: list[tuple[Addition, Draw]]) -> Iterator[tuple[int, str]]:
     """DP403: the whole epsilon in each turn of a loop over the same records."""
     if not any(map(is_epsilon, scope.parameters)) or not _claims_whole(scope):
         return
@@ -107,7 +107,10 @@ def _is_over_columns(loop: Loop) -> bool:
 
 def _is_over_queries(addition: Addition, loop: Loop) -> bool:
     """True if each turn asks another query, which the loop calls."""
-    return any(isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in loop.names for one in ast.walk(addition.node))
+    return any(
+        isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in loop.names
+        for one in ast.walk(addition.node)
+    )
 
 
 def _is_count(loop: Loop) -> bool:

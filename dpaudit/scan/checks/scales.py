@@ -21,8 +21,8 @@ _SIZES: Final = re.compile(
 _DELTAS: Final = {"delta", "target_delta", "total_delta", "DELTA", "dp_delta", "TARGET_DELTA"}
 _LARGE_DELTA: Final = 0.01
 _BOUNDS: Final = {
-    "bounds", "bounds_X", "bounds_y", "data_norm", "lower", "upper", "lower_bound", "upper_bound", "min_value", "max_value", "bound_min",
-    "bound_max", "range", "centre",
+    "bounds", "bounds_X", "bounds_y", "data_norm", "lower", "upper", "lower_bound", "upper_bound", "min_value", "max_value",
+    "bound_min", "bound_max", "range", "centre",
 }  # fmt: skip
 _CAREFUL: Final = re.compile(r"smooth|propose|local_sens|inverse_sens", re.IGNORECASE)
 

@@ -11,11 +11,14 @@ from dpaudit.scan.reading import Cell
 from dpaudit.scan.scopes import Module
 from dpaudit.scan.values import Called
 
-_POISSON_LOADERS: Final = {"DPDataLoader", "UniformWithReplacementSampler", "DistributedUniformWithReplacementSampler", "make_private",
-                           "make_private_with_epsilon", "PoissonSampler", "BatchSplittingSampler", "BatchMemoryManager", "IIDBatchSampler",
-                           "get_data_loaders"}  # fmt: skip
-_POISSON_ACCOUNTS: Final = {"compute_rdp", "compute_dp_sgd_privacy", "compute_rdp_sample", "PoissonSampledDpEvent", "get_noise_multiplier",
-                            "compute_dp_sgd_privacy_statement", "compute_rdp_poisson_subsampled_gaussian"}  # fmt: skip
+_POISSON_LOADERS: Final = {
+    "DPDataLoader", "UniformWithReplacementSampler", "DistributedUniformWithReplacementSampler", "make_private",
+    "make_private_with_epsilon", "PoissonSampler", "BatchSplittingSampler", "BatchMemoryManager", "IIDBatchSampler", "get_data_loaders",
+}  # fmt: skip
+_POISSON_ACCOUNTS: Final = {
+    "compute_rdp", "compute_dp_sgd_privacy", "compute_rdp_sample", "PoissonSampledDpEvent", "get_noise_multiplier",
+    "compute_dp_sgd_privacy_statement", "compute_rdp_poisson_subsampled_gaussian",
+}  # fmt: skip
 _FIXED_ACCOUNTS: Final = {
     "SampledWithoutReplacementDpEvent",
     "SampledWithReplacementDpEvent",
@@ -31,7 +34,7 @@ def check(module: Module) -> Iterator[Found]:
     if named & _POISSON_LOADERS or "poisson" in module.source.text.lower().replace("poissonsampled", ""):
         yield from _reverse(found, named)
         return
-    accounts = [(cell, one) for cell, one in found if _is_account(one, module)]
+    accounts = [(cell, one) for cell, one in found if _is_account(one)]
     if not accounts:
         return
     fixed = [one for _, one in found if _is_fixed_loader(one)]
@@ -63,11 +66,11 @@ def _reverse(found: list[tuple[Cell, Called]], named: set[str]) -> Iterator[Foun
                 "DP404",
                 cell,
                 one.line,
-                f"The accountant is about batches of a fixed size; {sorted(loaders)[0]} draws by Poisson sampling.",
+                f"The accountant is about batches of a fixed size; {min(loaders)} draws by Poisson sampling.",
             )
 
 
-def _is_account(call: Called, module: Module) -> bool:
+def _is_account(call: Called) -> bool:
     """True if a call accounts for Poisson sampling, in a file that takes it from a library."""
     last = _last(call)
     if last in _POISSON_ACCOUNTS:
