@@ -96,7 +96,7 @@ def _degree_of_operation(node: ast.BinOp, is_wanted: Callable[[str], bool]) -> F
 
 def number(node: ast.expr) -> Fraction | None:
     """Return the value of an expression of constants; None for any other."""
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float) and abs(node.value) < 1e300:
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and abs(node.value) < 1e300:  # not infinite
         return Fraction(node.value)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         inside = number(node.operand)

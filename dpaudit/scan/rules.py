@@ -18,7 +18,19 @@ class Rule:
 
 @dataclass(frozen=True)
 class Finding:
-    """One line that breaks a rule; `cell` and `cell_line` say where it stands in a notebook."""
+    """One line that breaks a rule.
+
+    Args:
+      code: the rule, a key of `RULES`.
+      path: the file, as it was found from the paths that were given.
+      line: its line in the file, from 1; in a notebook the line of the document.
+      text: what is there, in a sentence.
+      cell: the number of the code cell in a notebook, from 1; None elsewhere.
+      cell_line: the line in that cell.
+    Example:
+      >>> Finding("DP103", "release.py", 4, "The generator has a constant seed.").code
+      'DP103'
+    """
 
     code: str
     path: str

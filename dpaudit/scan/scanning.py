@@ -17,7 +17,17 @@ _CHECKS = (noise.check, scales.check, releases.check, training.check)
 
 @dataclass(frozen=True)
 class Scan:
-    """Findings in the order of files and lines, how many files were read, what was not, and how many findings comments suppress."""
+    """What a scan found, and what it did not read.
+
+    Args:
+      findings: lines that break a rule, in the order of files and lines.
+      read: number of files that were read.
+      unread: files and cells that were not, each with its reason.
+      suppressed: number of findings that comments suppress.
+    Example:
+      >>> Scan(findings=(), read=3, unread=(), suppressed=0).broken
+      ()
+    """
 
     findings: tuple[Finding, ...]
     read: int
@@ -43,13 +53,16 @@ def scan(paths: Sequence[str], *, ignore: Iterable[str] = (), select: Iterable[s
     Raises:
       InvalidArgument: a path does not exist, or a code is none.
     Example:
-      >>> scan([__file__]).findings
-      ()
+      >>> import tempfile
+      >>> folder = tempfile.TemporaryDirectory()
+      >>> written = Path(folder.name, "release.py").write_text("import random; total = random.gauss(sum(ages), 1 / epsilon)")
+      >>> [one.code for one in scan([folder.name]).findings]
+      ['DP101', 'DP102', 'DP302']
     """
     left_out, chosen = _codes(ignore), _codes(select)
-    for path in paths:
-        if not Path(path).exists():
-            raise InvalidArgument("DPA105", f"there is no file or folder {path}. Paths are taken relative to the current folder.")
+    for given in paths:
+        if not Path(given).exists():
+            raise InvalidArgument("DPA105", f"there is no file or folder {given}. Paths are taken relative to the current folder.")
     findings: list[Finding] = []
     unread: list[Unread] = []
     count = suppressed = 0

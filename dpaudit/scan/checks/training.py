@@ -13,7 +13,8 @@ from dpaudit.scan.values import Called
 
 _POISSON_LOADERS: Final = {
     "DPDataLoader", "UniformWithReplacementSampler", "DistributedUniformWithReplacementSampler", "make_private",
-    "make_private_with_epsilon", "PoissonSampler", "BatchSplittingSampler", "BatchMemoryManager", "IIDBatchSampler", "get_data_loaders",
+    "make_private_with_epsilon", "PoissonSampler", "BatchSplittingSampler", "BatchMemoryManager", "IIDBatchSampler",
+    "get_data_loaders",
 }  # fmt: skip
 _POISSON_ACCOUNTS: Final = {
     "compute_rdp", "compute_dp_sgd_privacy", "compute_rdp_sample", "PoissonSampledDpEvent", "get_noise_multiplier",
