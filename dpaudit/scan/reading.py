@@ -19,12 +19,13 @@ _PASSED_BY: Final = {"node_modules", "site-packages", "__pycache__", "build", "d
 _TESTS: Final = re.compile(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$")
 _MAGIC: Final = re.compile(r"^(\s*)[%!?]")
 _SUPPRESSION: Final = re.compile(r"#\s*dpaudit:\s*ignore\[([A-Za-z0-9,\s]+)\](.*)")
-_SIGNS: Final = re.compile(
-    r"differential(ly)?[ _-]?priva|diffprivlib|opacus|opendp|dp_accounting|tensorflow_privacy|pydp|snsql|pipeline_dp|tmlt|autodp"
-    r"|jax_privacy|dp[ _-]?sgd|\blaplace|noise_multiplier|privacy_budget|dp_noise"
-    r"|sensitivity\s{0,9}/|/\s{0,9}(self\.)?eps",
-    re.IGNORECASE,
-)
+_SIGNS: Final = (
+    "differential priva", "differentially priva", "differential_priva", "differentially_priva", "differential-priva",
+    "differentially-priva", "differentialpriva", "differentiallypriva", "diffprivlib", "opacus", "opendp", "dp_accounting", "tensorflow_privacy", "pydp",
+    "snsql", "pipeline_dp", "tmlt",
+    "autodp", "jax_privacy", "dpsgd", "dp_sgd", "dp-sgd", "dp sgd", "laplace", "noise_multiplier", "privacy_budget", "dp_noise",
+)  # fmt: skip
+_SCALES: Final = re.compile(r"sensitivity\s{0,9}/|/\s{0,9}(self\.)?eps")
 """What a file that uses differential privacy has somewhere in its text."""
 
 
@@ -97,7 +98,8 @@ def read(path: Path) -> tuple[Source | None, list[Unread]]:
         text = io.TextIOWrapper(io.BytesIO(data), encoding).read()
     except (SyntaxError, UnicodeDecodeError, LookupError):
         return None, [Unread(str(path), "encoding", "no text in its encoding")]
-    if not _SIGNS.search(text):
+    lowered = text.lower()
+    if not any(sign in lowered for sign in _SIGNS) and not _SCALES.search(lowered):
         return None, [Unread(str(path), "sign", "no sign of differential privacy")]
     return _notebook(str(path), text) if path.suffix == ".ipynb" else _module(str(path), text)
 

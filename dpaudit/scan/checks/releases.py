@@ -42,8 +42,6 @@ def _divisors(scope: Scope) -> Iterator[tuple[int, str]]:
 
 def _keys(scope: Scope, noisy: list[tuple[Addition, Draw]]) -> Iterator[tuple[int, str]]:
     """DP402: noise on what belongs to keys of the data, without a threshold on the result."""
-    if any(part in name.lower() for name in names_in(scope.node) for part in _THRESHOLD) and scope.compared:
-        return
     lines = {addition.line for addition, draw in noisy if addition.base.has(v.KEYS) and id(draw.node) not in scope.compared}
     lines |= {
         addition.line
@@ -52,6 +50,8 @@ def _keys(scope: Scope, noisy: list[tuple[Addition, Draw]]) -> Iterator[tuple[in
         and not addition.base.has(v.NOISY)
         and any(loop.over.has(v.KEYS) and loop.names & set(names_in(addition.node)) for loop in addition.loops)
     }
+    if lines and scope.compared and any(part in name.lower() for name in names_in(scope.node) for part in _THRESHOLD):
+        return
     yield from (
         (line, "Noise is added for each key that occurs in the data; which ones occur is released as it is.")
         for line in sorted(lines)
@@ -60,7 +60,7 @@ def _keys(scope: Scope, noisy: list[tuple[Addition, Draw]]) -> Iterator[tuple[in
 
 def _loops(scope: Scope, noisy: list[tuple[Addition, Draw]]) -> Iterator[tuple[int, str]]:
     """DP403: the whole epsilon in each turn of a loop over the same records."""
-    if not any(map(is_epsilon, scope.parameters)) or not _claims_whole(scope):
+    if not noisy or not any(map(is_epsilon, scope.parameters)) or not _claims_whole(scope):
         return
     if any(KEEPS_COUNT.search(name) for name in names_in(scope.node)):
         return
