@@ -22,8 +22,8 @@ _SUPPRESSION: Final = re.compile(r"#\s*dpaudit:\s*ignore\[([A-Za-z0-9,\s]+)\](.*
 _SIGNS: Final = (
     "differential priva", "differentially priva", "differential_priva", "differentially_priva", "differential-priva",
     "differentially-priva", "differentialpriva", "differentiallypriva", "diffprivlib", "opacus", "opendp", "dp_accounting",
-    "tensorflow_privacy", "pydp", "snsql", "pipeline_dp", "tmlt", "autodp", "jax_privacy", "dpsgd", "dp_sgd", "dp-sgd", "dp sgd", "laplace",
-    "noise_multiplier", "privacy_budget", "dp_noise",
+    "tensorflow_privacy", "pydp", "snsql", "pipeline_dp", "tmlt", "autodp", "jax_privacy", "dpsgd", "dp_sgd", "dp-sgd", "dp sgd",
+    "laplace", "noise_multiplier", "privacy_budget", "dp_noise",
 )  # fmt: skip
 _SCALES: Final = re.compile(r"sensitivity\s{0,9}/|/\s{0,9}(self\.)?eps")
 """What a file that uses differential privacy has somewhere in its text."""
