@@ -128,10 +128,11 @@ class Flow:
     def assigned_part(self, target: ast.Subscript, value: Value, line: int) -> None:
         """Add to a container what is put into it."""
         name = names.dotted(target.value)
-        self.value(target.slice)
+        index = self.value(target.slice)
         before = self.known.get(name, Value())
         if name:
-            tags = (before.tags | value.tags) - ({v.DATA} if value.has(v.NOISY) else set())
+            keyed = {v.DATA, v.KEYS, v.MANY} if index.has(v.ELEMENT) and not value.has(v.NOISY) else set()
+            tags = (before.tags | value.tags | keyed) - ({v.DATA} if value.has(v.NOISY) else set())
             self.known[name] = replace(before, tags=tags, draws=before.draws | value.draws, expr=None)
             self.scope.assigned.append(
                 Assigned(f"{name}[]", line, value, self.loops, self.tests[-1] if self.tests else frozenset())

@@ -13,6 +13,11 @@ _KEPT = frozenset({v.DATA, v.EXTREME, v.SELECTED, v.MANY, v.KEYS, v.NOISY, v.LOC
 """What a value that is made of another has too."""
 
 
+_SIGNLESS = frozenset({"abs", "fabs", "absolute"})
+_FOLDS = _SIGNLESS | {"maximum", "minimum"}
+"""Calls that drop the sign of each number, or cut it."""
+
+
 def of_parts(parts: list[Value]) -> Value:
     """Return what a value that is made of others has."""
     tags = frozenset(
@@ -43,12 +48,11 @@ def meaning(  # noqa: C901, PLR0911, PLR0912 - one case a kind of call
         if first.has(v.NOISE) and not first.has(v.NOISY):
             return replace(first, tags=first.tags | {v.FOLDED}, line=node.lineno)
         return replace(first, tags=(first.tags - {v.EXTREME}) | {v.CLIPPED}, expr=None)
-    if last in {"abs", "fabs", "absolute", "maximum", "minimum", "max", "min"} and first.has(v.NOISE) and not first.has(v.MANY):
-        others = [one for one in arguments if one is not first]
-        if last in {"abs", "fabs", "absolute"} or (others and not any(one.has(v.NOISE, v.NOISY) for one in others)):
-            return replace(first, tags=first.tags | {v.FOLDED}, line=node.lineno)
-    if last in {"max", "min"} and len(arguments) == 2 and arguments[1].has(v.NOISE):
-        return replace(arguments[1], tags=arguments[1].tags | {v.FOLDED}, line=node.lineno)
+    noise = next((one for one in (owner, *arguments) if one.has(v.NOISE) and not one.has(v.NOISY)), None)
+    if noise is not None and (last in _FOLDS or (last in {"max", "min", "abs"} and not noise.has(v.MANY))):
+        others = [one for one in arguments if one is not noise]
+        if last in _SIGNLESS or (others and not any(one.has(v.NOISE, v.NOISY) for one in others)):
+            return replace(noise, tags=noise.tags | {v.FOLDED}, line=node.lineno)
     if any(one.has(v.NOISY) for one in everything) or (draws and any(one.has(v.NOISE) for one in everything)):
         kind = v.NOISY if any(one.has(v.NOISY) for one in everything) else v.NOISE
         tags = {kind} | {tag for one in everything for tag in one.tags & {v.MANY, v.KEYS, v.CLIPPED, v.SUM, v.LOCAL, v.FOLDED}}

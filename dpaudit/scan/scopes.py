@@ -10,7 +10,7 @@ from typing import Final
 from dpaudit.scan import values as v
 from dpaudit.scan.algebra import names_in
 from dpaudit.scan.flow import Flow
-from dpaudit.scan.names import PRIVATE, SPREAD, imports_of, is_parameter
+from dpaudit.scan.names import CLIP, PRIVATE, SPREAD, imports_of, is_parameter
 from dpaudit.scan.reading import Cell, Source
 from dpaudit.scan.values import Draw, Helper, Scope, Value
 
@@ -142,6 +142,8 @@ def is_privacy_noise(draw: Draw, scope: Scope, *, private_file: bool) -> bool:
         return bool(named) or any(one.base.has(v.DATA) for one in added)
     if draw.law != "gaussian":
         return False
+    if any(SPREAD.match(one) for one in found) and any(CLIP.search(one) for one in found) and added:
+        return True
     if any(SPREAD.match(one) for one in found):
         return (bool(named) and bool(added or scope.returned)) or any(_is_gradient(one.base_text) for one in added)
     return bool(named) and any(one.base.has(v.DATA) for one in added) and draw.scale is not None

@@ -39,8 +39,9 @@ def test_the_cases_are_thirty_half_of_them_sound():
     assert 15 == sum("# <-" in case["code"] for case in CASES.values())
 
 
-def test_every_fault_of_a_longer_file_is_found_and_nothing_else(tmp_path):
-    code = (HERE / "variants.txt").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["variants.txt", "variants_more.txt"])
+def test_every_fault_of_a_longer_file_is_found_and_nothing_else(name, tmp_path):
+    code = (HERE / name).read_text(encoding="utf-8")
     found = found_in(code, tmp_path)
     lines = {number for _, number in wanted(code)}
     assert wanted(code) <= found

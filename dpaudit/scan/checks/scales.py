@@ -55,7 +55,7 @@ def _scale(draw: Draw, scope: Scope) -> Iterator[tuple[str, str]]:
     sensitivity = degree(draw.scale, lambda name: bool(SENSITIVITY.search(name)))
     spread = degree(draw.scale, lambda name: bool(SPREAD.match(name)))
     found = set(names_in(draw.scale))
-    if power is not None and power > 0 and _is_budget(scope, found):
+    if power is not None and power > 0 and (draw.law == "laplace" or _is_budget(scope, found)):
         yield "DP301", "The scale grows with epsilon; it has to be sensitivity / epsilon."
     elif power is not None and sensitivity is not None and sensitivity < 0:
         yield "DP301", "The scale falls where the sensitivity grows; it has to be sensitivity / epsilon."
