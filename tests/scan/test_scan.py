@@ -166,6 +166,7 @@ def test_all_rules_are_listed_and_an_unknown_one_is_refused():
     assert 2 == run().exit_code
 
 
+@pytest.mark.slow
 def test_our_own_code_has_the_faults_that_are_there_on_purpose_and_no_other(monkeypatch):
     monkeypatch.chdir(ROOT)
     found = scan(["dpaudit", "mechanisms", "learners", "proofs", "examples", "docs"])
