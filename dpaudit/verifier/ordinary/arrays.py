@@ -107,6 +107,7 @@ def elementwise(state: State, node: ast.AST, parts: list[Value], make: Make) -> 
         if isinstance(one, (Ref, Tuple)):
             inner = _held(state, node, one)
             if inner.form == "any":
+                state.assume(f"{inner.base}#" if isinstance(inner, Sequence) and inner.base else None, "array", "an operation on arrays")
                 raise refuse(node, f"`{ast.unparse(node)}`, where nothing says that the data are an array,", "annotate the parameter as np.ndarray", "DPA703")  # noqa: E501
             held.append(inner)
         else:

@@ -109,13 +109,13 @@ def _any(*, every: bool) -> Callable[[State, ast.AST, Args, Named], Value]:
 
     def read(state: State, node: ast.AST, args: Args, named: Named) -> Value:
         source = given(node, args, named, "iterable")["iterable"]
-        size, heap = len(state.lines), dict(state.heap)
+        size, heap, grown = len(state.lines), dict(state.heap), state.grown()
         found = iterating.drained(state, node, source)
         own = source.address if isinstance(source, Ref) else 0
         if isinstance(found, Sequence):
             return arrays.any_of(state, node, found, every=every)
         changed = any(state.heap[address] is not one for address, one in heap.items() if address != own)
-        if changed or len(state.lines) != size or any(guard is not None for guard, _ in found):
+        if changed or state.grown() != grown or len(state.lines) != size or any(guard is not None for guard, _ in found):
             # Python stops at the first that decides; what comes after it would not run.
             raise refuse(node, f"`{ast.unparse(node)}`", "make a list of the truth values first", "DPA706")
         return numbers.connected("and" if every else "or", [truth(state, node, one) for _, one in found])

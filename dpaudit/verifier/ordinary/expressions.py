@@ -308,6 +308,8 @@ def truth(state: State, node: ast.AST, found: Value) -> Scalar:
                     return numbers.constant(state, bool(items))
                 case Dictionary(entries):
                     return numbers.constant(state, bool(entries))
+                case Sequence(form="any", base=base):
+                    state.assume(f"{base}#", "list", "a condition")
                 case Sequence(form="list"):
                     size = numbers.number(state, node, arrays.length(state, node, found))
                     return numbers.compared(state, node, ast.Gt(), size, numbers.constant(state, 0))

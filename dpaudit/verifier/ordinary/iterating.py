@@ -299,7 +299,7 @@ def _mapped(state: State, node: ast.AST, found: Iterator) -> Guarded | Sequence:
 
 def over(state: State, node: ast.AST, inner: Sequence, make: Any) -> Sequence:
     """A sequence whose elements are made of those of another: `make` gives a condition and a value."""
-    heap = dict(state.heap)
+    heap, grown = dict(state.heap), state.grown()
     with _recorded(state) as lines:
         state.record_loops += inner.private
         with state.private(inner.private):
@@ -310,7 +310,7 @@ def over(state: State, node: ast.AST, inner: Sequence, make: Any) -> Sequence:
             state.depth += 1
         depth = state.depth
         state.record_loops -= inner.private
-    _check_quiet(state, node, heap, lines)
+    _check_quiet(state, node, heap, lines, grown)
     if not is_plain(value):
         raise refuse(node, f"`{ast.unparse(node)}`, whose elements are no numbers,", "keep numbers, texts or tuples of them", "DPA706")
     made = template(lines, depth, value, private=inner.private)
@@ -318,10 +318,10 @@ def over(state: State, node: ast.AST, inner: Sequence, make: Any) -> Sequence:
     return replace(made, base=inner.base, head=inner.head) if depth == inner.depth else made
 
 
-def _check_quiet(state: State, node: ast.AST, heap: dict[int, Any], lines: list[Any]) -> None:
+def _check_quiet(state: State, node: ast.AST, heap: dict[int, Any], lines: list[Any], grown: int) -> None:
     """What is evaluated for each element may not have effects."""
     changed = any(state.heap[address] is not one and address != state.frame for address, one in heap.items())
-    if changed or any(isinstance(text, Released) or text.startswith(("raise", "break")) for _, text, _ in lines):
+    if changed or state.grown() != grown or any(isinstance(text, Released) or text.startswith(("raise", "break")) for _, text, _ in lines):
         raise refuse(node, f"`{ast.unparse(node)}`, which has effects,", "write a loop", "DPA706")
 
 

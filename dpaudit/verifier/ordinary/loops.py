@@ -103,7 +103,7 @@ def _enter(state: State, found: _Changes) -> None:
 
 def _round(state: State, opening: Callable[[], Value], body: Callable[[Value], object], found: _Changes, *, private: bool, public: bool) -> tuple[Loop, list[Mapping[int, Object]]]:  # fmt: skip
     """Interpret one round: the loop, and the heaps at its ends."""
-    loop = Loop(private, len(state.lines), state.depth, dict(state.heap))
+    loop = Loop(private, len(state.so_far()), state.depth, dict(state.heap))
     loop.phis = {one.code for phi in found.phis.values() for one, _ in _leaves(phi, phi)}
     loop.leave = lambda: _assign(state, found)
     state.loops.append(loop)
@@ -238,7 +238,7 @@ def is_plain(value: Value) -> bool:
 
 def _template(state: State, loop: Loop, value: Value) -> Sequence | None:
     """The rounds that come to this place, as a sequence of its own; None where it depends on other rounds or draws."""
-    lines: list[Line] = [(depth - loop.depth, text, line) for depth, text, line in state.lines[loop.start :]]
+    lines: list[Line] = [(depth - loop.depth, text, line) for depth, text, line in state.so_far()[loop.start :]]
     if not is_plain(value) or any(isinstance(text, Released) or _EFFECTS.match(text) for _, text, _ in lines):
         return None
     phis = {name for one in state.loops[state.loops.index(loop) :] for name in one.phis}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from dpaudit.verifier.ordinary import iterating, numbers, outcomes, subscripts
+from dpaudit.verifier.ordinary import arrays, iterating, numbers, outcomes, subscripts
 from dpaudit.verifier.ordinary.calls import Sources, given
 from dpaudit.verifier.ordinary.loops import grow, growing
 from dpaudit.verifier.ordinary.refusing import refuse, teach
@@ -52,6 +52,14 @@ def _of_list(state: State, node: ast.AST, owner: Value, name: str, args: Args, n
         if isinstance(place, int):
             state.change(node, owner.address, replace(held, items=(*held.items[:place], *held.items[place + 1 :])))
             return held.items[place]
+    if name == "count" and isinstance(held, Sequence) and len(args) == 1:
+        wanted = numbers.scalar(state, node, args[0])
+
+        def same(one: Value) -> tuple[None, Value]:
+            return None, numbers.compared(state, node, ast.Eq(), numbers.scalar(state, node, one), wanted)
+
+        taken = iterating.taken(state, node, owner.address, held)
+        return arrays.total(state, node, iterating.over(state, node, taken, same), numbers.constant(state, 0))
     if name in ("sort", "insert", "remove", "reverse", "clear", "count", "index", "pop"):
         raise refuse(node, f"`.{name}` of a list", "make a new list", "DPA705")
     return None

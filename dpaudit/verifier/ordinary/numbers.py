@@ -82,7 +82,8 @@ def condition(state: State, node: ast.AST, found: Scalar) -> Scalar:
         return found
     if found.is_known:
         return constant(state, bool(found.known))
-    state.assume(found.origin, "bool", "a condition")
+    if found.origin is not None and ("[" in found.origin or "." in found.origin):
+        state.assume(found.origin, "bool", "a condition")
     if found.kind == "str":
         raise refuse(node, "a text as a condition", 'compare it, for instance with `!= ""`', "DPA703")
     return truth_of(f"({found.code} != 0)", found)

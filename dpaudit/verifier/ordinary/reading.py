@@ -219,7 +219,7 @@ def _type_of(
         use = learned.types.get(name)
         forms = {"rng": "generator", "list": "list", "int": "int", "bool": "bool", "str": "str"}
         made = Type(forms.get(use or "", "real"), why=f"assumed from {learned.why[name]}" if use else "assumed")
-        made.shape = "any" if made.form == "list" else "numpy"
+        made.shape = learned.types.get(f"{name}#", "any") if made.form == "list" else "numpy"
     if made.form == "list" and name in learned.fields:
         made.fields = {}
     if made.form == "list" and (made.why.startswith("assumed") or made.rows):
@@ -341,7 +341,7 @@ def _shown(kind: Type) -> str:
     if kind.form != "list":
         return words.get(kind.form, kind.form if kind.owner is None else kind.owner.name)
     if set(kind.fields) == {""}:
-        return f"list[{words[kind.fields['']]}]"
+        return f"{'array' if kind.shape == 'array' else 'list'}[{words[kind.fields['']]}]"
     inner = ", ".join(f"{one}: {words[sort]}" for one, sort in kind.fields.items())
     return f"list of records ({inner or 'nothing of them is read'})"
 

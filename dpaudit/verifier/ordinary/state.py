@@ -10,14 +10,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from dpaudit.binding import STANDARD
+from dpaudit.errors import Unsupported
 from dpaudit.spec import LAWS
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.values import (
     UNKNOWN,
     Frame,
+    Items,
     Nothing,
     Object,
     Opaque,
+    Output,
     Poison,
     Record,
     Ref,
@@ -92,6 +95,7 @@ class State:
     private_tests: int = 0  # how many of the tests and loops around are not public
     record_loops: int = 0
     loops: list[Loop] = field(default_factory=list)
+    arms: list[list[Line]] = field(default_factory=list)  # what is written before and around the way that is gone
     frame: int = 0
     calls: int = 0
     steps: int = 0
@@ -179,6 +183,14 @@ class State:
             raise teach(node, "mutation", "a change of something that outlives the call")
         self.heap[address] = made
 
+    def so_far(self) -> list[Line]:
+        """All lines up to here, with the heads of the blocks that are open."""
+        return [line for part in (*self.arms, self.lines) for line in part]
+
+    def grown(self) -> int:
+        """How often something grew in the loops around, or a loop was left."""
+        return sum(len(found) for loop in self.loops for found in loop.grown.values()) + sum(len(loop.breaks) for loop in self.loops)
+
     # Ways.
 
     @contextmanager
@@ -219,16 +231,18 @@ class State:
         before, line = dict(self.heap), self.line
         arms: list[tuple[list[Line], Mapping[int, Object], Any, bool]] = []
         outer = self.lines
-        for run in (then, otherwise):
+        for run, head in ((then, f"if {test.code}:"), (otherwise, f"if not {test.code}:")):
+            self.arms.append([*outer, (self.depth, head, line)])
             self.heap, self.lines, self.dead = dict(before), [], False
             self.depth += 1
             with self.private(not test.public):
                 value = run()
             self.depth -= 1
+            self.arms.pop()
             arms.append((self.lines, self.heap, value, self.dead))
         self.lines, self.line = outer, line
         (one, first, value, left), (other, second, another, right) = arms
-        assigned: tuple[list[str], list[str]] = ([], [])
+        assigned: tuple[list[Any], list[Any]] = ([], [])
         self.dead = left and right
         if left or right:
             self.heap, value = (dict(second), another) if left else (dict(first), value)
@@ -238,7 +252,7 @@ class State:
         self._written(test.code, one, other, *assigned)
         return value
 
-    def _written(self, test: str, one: list[Line], other: list[Line], first: list[str], second: list[str]) -> None:
+    def _written(self, test: str, one: list[Line], other: list[Line], first: list[Any], second: list[Any]) -> None:
         """Write both arms of a branch."""
         one = [*one, *((self.depth + 1, text, self.line) for text in first)]
         other = [*other, *((self.depth + 1, text, self.line) for text in second)]
@@ -256,6 +270,8 @@ class State:
             one, other = first[address], second[address]
             if one is other or one == other:
                 found[address] = one
+            elif one.shape != other.shape and (joint := self._both_put_out(one, other, assigned)) is not None:
+                found[address] = joint
             elif one.shape != other.shape:
                 found[address] = Spent(f"a list, dictionary or array that line {self.line} may have changed")
             else:
@@ -269,7 +285,27 @@ class State:
                 found[address] = one.made(joined)
         return found
 
-    def _joined(self, test: Scalar, one: Any, other: Any, assigned: tuple[list[str], list[str]]) -> Any:
+    def _both_put_out(self, one: Object, other: Object, assigned: tuple[list[Any], list[Any]]) -> Object | None:
+        """A list that got other elements on one way than on the other is an output list from here on."""
+        from dpaudit.verifier.ordinary import outcomes
+
+        if not (isinstance(one, Items) and isinstance(other, Items)) or one.form != "list" or other.form != "list" or self.record_loops:
+            return None
+        made, lines = Output(outcomes.channel(self)), self.lines
+        try:
+            for arm, items in zip(assigned, (one, other), strict=True):
+                self.lines = []
+                for item in items.items:
+                    outcomes.append(self, ast.Pass(), made, item)
+                arm += [text for _, text, _ in self.lines]
+        except Unsupported:
+            del self.outputs[made.name]
+            return None
+        finally:
+            self.lines = lines
+        return made
+
+    def _joined(self, test: Scalar, one: Any, other: Any, assigned: tuple[list[Any], list[Any]]) -> Any:
         """One value for two."""
         if one is other or one == other:
             return one
@@ -310,9 +346,9 @@ class State:
     def quiet(self, read: Callable[[], Any]) -> Any:
         """The value that is read, where that writes nothing and changes nothing; None else, and then nothing remains."""
         with self.trial():
-            size, heap = len(self.lines), dict(self.heap)
+            size, heap, grown = len(self.lines), dict(self.heap), self.grown()
             value = read()
-            same = len(self.lines) == size and all(self.heap.get(key) is one for key, one in heap.items())
+            same = len(self.lines) == size and self.grown() == grown and all(self.heap.get(key) is one for key, one in heap.items())
             made = {key: one for key, one in self.heap.items() if key not in heap}
         if not same:
             return None

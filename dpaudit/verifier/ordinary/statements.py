@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from dpaudit.verifier.frontend.scopes import EXCEPTIONS
 from dpaudit.verifier.ordinary import iterating, loops, numbers, outcomes, subscripts, texts
 from dpaudit.verifier.ordinary.calls import function_of
 from dpaudit.verifier.ordinary.expressions import operated, test_of, value_of
@@ -318,6 +319,12 @@ def _breaks(node: ast.stmt) -> bool:
     return isinstance(node, ast.Break) or (isinstance(node, ast.If) and any(map(_breaks, (*node.body, *node.orelse))))
 
 
+def _leaves(node: ast.stmt) -> bool:
+    """True if a statement may leave the round that it stands in, but by a return."""
+    inner = (*node.body, *node.orelse) if isinstance(node, ast.If) else ()
+    return isinstance(node, (ast.Break, ast.Continue)) or any(map(_leaves, inner))
+
+
 def _return(state: State, node: ast.Return) -> tuple[str, Any]:
     """`return`: inside of a loop of the core program only the main function may."""
     state.step(node)
@@ -380,7 +387,8 @@ def _ended(state: State, node: ast.AST, name: str, *message: ast.expr | None) ->
     place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
     if place not in state.raises:
         taken = {core for core, _ in state.raises.values()}
-        free = [core for core in (name, *_EXCEPTIONS) if core not in taken]
+        known = [one.__name__ for one in EXCEPTIONS]
+        free = [core for core in ([name] if name in known else []) + known if core not in taken]
         if not free:
             raise refuse(node, "this many errors", "raise fewer", "DPA706")
         state.raises[place] = (free[0], name)
@@ -497,10 +505,12 @@ def _indexed(state: State, node: ast.While, test: Scalar) -> None:
         case (
             ast.Compare(left=ast.Name(id=name), ops=[ast.Lt()], comparators=[limit]),
             ast.AugAssign(target=ast.Name(id=other), op=ast.Add(), value=ast.Constant(value=1)),
-        ) if name == other and not any(map(_jumps, node.body)):
+        ) if name == other and not any(map(_leaves, node.body)):
             pass
         case _:
             raise teach(node, "while data", f"`while {ast.unparse(node.test)}`")
+    if any(map(_returns, node.body)) and state.frame != state.main_frame:
+        raise refuse(node, "a return from a loop", "keep the value, and return after the loop", "DPA706")
     start = numbers.whole(state, node, value_of(state, ast.copy_location(ast.Name(name, ast.Load()), node)), "as an index")
     end = numbers.whole(state, node, value_of(state, limit), "as an end")
     if name in {part.id for part in ast.walk(limit) if isinstance(part, ast.Name)} or not (start.public and end.public):
