@@ -217,7 +217,10 @@ def length(state: State, node: ast.AST, found: Value) -> Value:
     if isinstance(found, Tuple):
         return numbers.constant(state, len(found.items))
     if isinstance(found, Span) and found.start.is_known and found.stop.is_known:
-        return numbers.constant(state, len(range(found.start.known, found.stop.known, found.step)))
+        written = range(found.start.known, found.stop.known, found.step)
+        if written and abs(written[-1] - written[0]) >= 2**62:
+            raise refuse(node, "the length of a range that is too long", "use a shorter one", "DPA704")
+        return numbers.constant(state, len(written))
     if isinstance(found, Scalar) and isinstance(found.known, str):
         return numbers.constant(state, len(found.known))
     if isinstance(found, Scalar):

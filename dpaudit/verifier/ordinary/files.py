@@ -6,8 +6,9 @@ import ast
 import builtins
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import EllipsisType
 from typing import Any, Final
 
 from dpaudit.errors import Unsupported
@@ -153,7 +154,7 @@ def _check_node(node: ast.AST, classes: set[int]) -> None:
     match node:
         case ast.Global() | ast.Nonlocal():
             raise refuse(node, "a global or nonlocal statement", "give the value as an argument")
-        case ast.NamedExpr() | ast.Await() | ast.AsyncFunctionDef() | ast.AsyncFor() | ast.AsyncWith() | ast.Delete():
+        case ast.NamedExpr() | ast.Yield() | ast.YieldFrom() | ast.Await() | ast.AsyncFunctionDef() | ast.AsyncFor() | ast.AsyncWith() | ast.Delete():
             raise refuse(node, f"`{ast.unparse(node).splitlines()[0]}`", "use plain assignments and functions")
         case ast.Name(id=name) if name in _FORBIDDEN or (name.startswith("__") and name not in _PLAIN_NAMES | {"__name__"}):
             raise refuse(node, f"the name {name}", "leave it out: it may change what is read elsewhere")
@@ -276,6 +277,7 @@ def _class(state: State, node: ast.ClassDef) -> Class:
     from dpaudit.verifier.ordinary.expressions import value_of
 
     style = _style(state, node)
+    _check_class_names(node)
     fields: list[tuple[str, ast.expr, Value | None]] = []
     methods: list[tuple[str, Function, str]] = []
     constants: list[tuple[str, Value]] = []
@@ -284,7 +286,7 @@ def _class(state: State, node: ast.ClassDef) -> Class:
         match one:
             case ast.Expr(value=ast.Constant()) | ast.Pass():
                 continue
-            case ast.AnnAssign(target=ast.Name(id=name), annotation=kind, value=default) if style != "plain" and not _special(kind):
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=kind, value=default) if style != "plain" and _is_field(state, kind):
                 value = None if default is None else value_of(state, default)
                 if isinstance(value, Ref):
                     raise refuse(one, f"the default of {name}", "use a number or a text")
@@ -313,9 +315,59 @@ def _class(state: State, node: ast.ClassDef) -> Class:
     return Class(node.name, style, tuple(fields), tuple(methods), tuple(constants))
 
 
-def _special(annotation: ast.expr) -> bool:
-    """True for annotations that make no plain field."""
-    return any(word in ast.unparse(annotation) for word in ("ClassVar", "InitVar", "KW_ONLY"))
+_FIELD_TYPES: Final = frozenset(
+    {
+        "bool", "dict", "float", "int", "list", "str", "tuple", "fractions.Fraction", "numpy.ndarray", "numpy.float64",
+        "numpy.random.Generator", "random.Random", "typing.Any", "typing.Dict", "typing.List", "typing.Optional",
+        "typing.Sequence", "typing.Tuple",
+    }
+)  # fmt: skip
+"""What makes a plain field: other annotations mean something to dataclasses."""
+
+
+def _is_field(state: State, annotation: ast.expr) -> bool:
+    """True for an annotation of a plain field, by what its names mean."""
+    frame = frame_of(state, state.frame)
+    match annotation:
+        case ast.Constant(value=None) | ast.Constant(value=EllipsisType()):
+            return True
+        case ast.Name() | ast.Attribute():
+            found = dotted(annotation, frame.names)
+            return found in _FIELD_TYPES or isinstance(frame.names.get(ast.unparse(annotation)), Class)
+        case ast.Subscript(value=base, slice=part):
+            return _is_field(state, base) and _is_field(state, part)
+        case ast.Tuple(elts=parts):
+            return all(_is_field(state, one) for one in parts)
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            return _is_field(state, left) and _is_field(state, right)
+    return False
+
+
+def dotted(node: ast.expr, names: Mapping[str, Value]) -> str:
+    """What a dotted name means: the path of an import, or a name of Python's own."""
+    match node:
+        case ast.Name(id=name):
+            found = names.get(name)
+            return found.name if isinstance(found, Builtin) else "" if name in names else name
+        case ast.Attribute(value=base, attr=attr):
+            inner = dotted(base, names)
+            return f"{inner}.{attr}" if inner else ""
+    return ""
+
+
+def _check_class_names(node: ast.ClassDef) -> None:
+    """Refuse values in a class that are made of its own names, which mean something else there."""
+    own = {name for one in node.body for _, name in bindings(one) if not isinstance(one, ast.FunctionDef)}
+    own |= {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
+    for one in node.body:
+        parts: list[ast.expr | None] = []
+        if isinstance(one, ast.FunctionDef):
+            parts = [*one.args.defaults, *one.args.kw_defaults]
+        elif isinstance(one, (ast.Assign, ast.AnnAssign)):
+            parts = [one.value, getattr(one, "annotation", None)]
+        for part in (found for part in parts if part is not None for found in ast.walk(part)):
+            if isinstance(part, ast.Name) and part.id in own:
+                raise refuse(part, f"{part.id} in the class {node.name}", "use a constant of the file", "DPA705")
 
 
 def _style(state: State, node: ast.ClassDef) -> str:
@@ -323,12 +375,7 @@ def _style(state: State, node: ast.ClassDef) -> str:
     names = frame_of(state, state.frame).names
 
     def meaning(one: ast.expr) -> str:
-        match one:
-            case ast.Name(id=name) if isinstance(names.get(name), Builtin):
-                return names[name].name  # type: ignore[union-attr]
-            case ast.Attribute(value=ast.Name(id=name), attr=attr) if isinstance(names.get(name), Builtin):
-                return f"{names[name].name}.{attr}"  # type: ignore[union-attr]
-        return ""
+        return dotted(one, names)
 
     if node.keywords or len(node.decorator_list) > 1 or len(node.bases) > 1:
         raise refuse(node, f"the class {node.name}", "write a dataclass, or a class without bases")

@@ -52,7 +52,7 @@ def walk(state: State, node: ast.AST, found: Value) -> Walk | Sequence:
         case Tuple():
             return Walk("tuple", found)
         case Span(start, stop, step):
-            if start.is_known and stop.is_known and len(range(start.known, stop.known, step)) <= _SHORT:
+            if start.is_known and stop.is_known and abs(stop.known - start.known) <= _SHORT * abs(step):
                 return Walk("range", range(start.known, stop.known, step))
             return _span(state, node, found)
         case Ref():

@@ -183,7 +183,9 @@ def arithmetic(state: State, node: ast.AST, op: ast.operator, first: Value, seco
         bits=bits,
     )
     if type(op) in _SYMBOLS:
-        return replace(made, code=f"({left.code} {_SYMBOLS[type(op)]} {right.code})")
+        made = replace(made, code=f"({left.code} {_SYMBOLS[type(op)]} {right.code})")
+        # A name for the first sum that noise enters: proofs align noise there.
+        return state.keep("x", made) if left.noisy != right.noisy and not isinstance(op, ast.Mult) else made
     if isinstance(op, ast.Div):
         return _divided(state, node, left, right, replace(made, kind="real"))
     if isinstance(op, (ast.FloorDiv, ast.Mod)):

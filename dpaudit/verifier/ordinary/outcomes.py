@@ -146,18 +146,18 @@ def _collected(state: State, node: ast.AST, found: Sequence) -> Output:
 def refuse_private_error(state: State, node: ast.AST, parts: list[Value]) -> None:
     """An error may only show what public parameters decide."""
     for one in parts:
-        for leaf in _scalars(one):
+        for leaf in scalars(one):
             if not leaf.public:
                 raise refuse(node, "an error that shows data", "leave private and noisy values out of the message", "DPA706")
 
 
-def _scalars(found: Value) -> list[Scalar]:
+def scalars(found: Value) -> list[Scalar]:
     """The scalars in a value."""
     match found:
         case Scalar():
             return [found]
         case Opaque(parts=parts) | Tuple(items=parts):
-            return [one for part in parts for one in _scalars(part)]
+            return [one for part in parts for one in scalars(part)]
     return []
 
 

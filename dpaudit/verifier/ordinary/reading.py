@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dpaudit.errors import Unsupported
 from dpaudit.spec import LAWS, Spec
-from dpaudit.verifier.ordinary import arrays, builtins, draws, files, methods, outcomes, records
+from dpaudit.verifier.ordinary import arrays, builtins, draws, files, methods, ordering, outcomes, records
 from dpaudit.verifier.ordinary.calls import Sources, call
 from dpaudit.verifier.ordinary.files import Source
 from dpaudit.verifier.ordinary.refusing import refuse, teach
@@ -298,7 +298,7 @@ def _finished(
     """The core program with its contract."""
     parameters = [*data.parameters, *scalars]
     head = f"def {source.function.name}({', '.join(f'{name}: {kind}' for name, kind in parameters)}):"
-    lines = [(0, head, source.function.lineno), *outcomes.written(state)]
+    lines = [(0, head, source.function.lineno), *ordering.sunk(outcomes.written(state))]
     text = "\n".join("    " * depth + line for depth, line, _ in lines) + "\n"
     own = types.get("self")
     fields = [name.partition("__")[2] for name, _ in scalars if name.startswith("self__")]

@@ -337,6 +337,8 @@ def _alike(found: Any, wanted: Any) -> bool:
         found = dataclasses.astuple(found)
     if hasattr(found, "tolist"):
         found = found.tolist()
+    if isinstance(wanted, range):
+        return isinstance(found, range) and repr(found) == repr(wanted)
     if isinstance(wanted, dict):
         return (
             isinstance(found, dict) and list(found) == list(wanted) and all(_alike(found[key], one) for key, one in wanted.items())

@@ -14,7 +14,7 @@ from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.ir import ListOf, contract_of
 from dpaudit.verifier.ordinary.reading import read
 from dpaudit.verifier.ordinary.replaying import Differs, compare, random_inputs, random_noise
-from dpaudit.verifier.ordinary.shapes import SHOWN
+from dpaudit.verifier.ordinary.state import SHOWN
 from tests.verifier.ordinary.conftest import rows
 
 ATTACKS = [row for name in ("attacks", "attacks_again", "attacks_third") for row in rows(name)]
@@ -45,7 +45,7 @@ def _inputs(reading, program, source):
     found = random_inputs(reading, program, source)
     for one in program.parameters:
         values = list(found[one.name]) if isinstance(one.sort, ListOf) else []
-        if values and not reading.texts and not one.name.endswith(("__here", "__which")) and source.random() < 0.6:
+        if values and not reading.state.texts and not one.name.endswith(("__here", "__which")) and source.random() < 0.6:
             values[source.randrange(len(values))] = RECORD
             found[one.name] = tuple(values)
     return found
@@ -65,7 +65,7 @@ def test_a_program_that_was_written_to_deceive_is_refused_or_read_as_python_read
         assert sum(compare(reading, program, one, noise) for one in data) > 0
     except Differs:
         # A function that is not computed may fail: what it is computed of was put out before, and a verdict is withdrawn.
-        assert SHOWN in reading.learned.outputs
+        assert SHOWN in reading.state.outputs
 
 
 @pytest.mark.campaign
