@@ -16,9 +16,10 @@ from dpaudit.verifier.ordinary.state import State, as_kind
 from dpaudit.verifier.ordinary.values import (
     Class,
     Counts,
-    Dictionary,
     Builtin,
+    Dictionary,
     Function,
+    Infinity,
     Items,
     Iterator,
     Nothing,
@@ -220,6 +221,9 @@ def _float(state: State, node: ast.AST, args: Args, named: Named) -> Value:
             value = float(found.known)
         except ValueError:
             value = float("nan")
+        if abs(value) == float("inf"):
+            state.real("floats")
+            return Infinity(value > 0)
         if abs(value) < 2.0**1000:
             return numbers.floated(state, node, numbers.constant(state, Fraction(str(value))))
         raise refuse(node, f"`{ast.unparse(node)}`, which is no number that is read,", "start with None, or with the first value", "DPA703")
@@ -249,7 +253,9 @@ def _int(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     if one.kind == "int":
         return replace(one, types=numbers.INT, tests=())
     if one.is_known:
-        return numbers.constant(state, int(one.known))
+        near = numbers.constant(state, round(one.known), numbers.FLOAT)
+        numbers.decided(node, "==", one, near)
+        return numbers.constant(state, int(float(one.known) if one.types <= {"float", "np.float"} else one.known))
     return texts.opaque(state, node, one)
 
 

@@ -17,13 +17,13 @@ from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
     Generator,
     Items,
+    Iterator,
     Mechanism,
     Nothing,
     Opaque,
     Scalar,
     Sequence,
     Tuple,
-    Uniform,
     Value,
 )
 
@@ -134,9 +134,9 @@ SCIPY: Final = {"laplace": "laplace", "norm": "gaussian", "expon": "exponential"
 def generated(state: State, node: ast.AST, family: str, name: str, args: Args, named: Named) -> Value:
     """A draw from a generator."""
     if name in _UNIFORM and not args and not named:
-        return Uniform()
+        return _uniform(state, family)
     if name == "uniform" and not named and [one.known for one in args if isinstance(one, Scalar)] == [0, 1]:
-        return Uniform()
+        return _uniform(state, family)
     known = (_NUMPY if family == "numpy" else _RANDOM).get(name)
     if known is None:
         raise teach(node, "noise by hand", f"a draw by `{name}`")
@@ -211,6 +211,14 @@ def _generator(family: str) -> Any:
 def _seeded(_: State, node: ast.AST, __: Args, ___: Named) -> Value:
     """A seed for all."""
     raise teach(node, "seed", "a seed")
+
+
+def _uniform(state: State, family: str) -> Value:
+    """A uniform number between 0 and 1, which is compared once."""
+    if state.record_loops:
+        raise teach(ast.Pass(), "draw per record", "a draw for each record", line=state.line)
+    state.noises.setdefault(family, state.line)
+    return state.new(Iterator("uniform"))
 
 
 def coin(state: State, node: ast.AST, chance: Scalar, *, less: bool) -> Scalar:

@@ -20,6 +20,7 @@ from dpaudit.verifier.ordinary.values import (
     Frame,
     Function,
     Generator,
+    Infinity,
     Instance,
     Items,
     Iterator,
@@ -34,8 +35,8 @@ from dpaudit.verifier.ordinary.values import (
     Scalar,
     Sequence,
     Span,
+    Spent,
     Tuple,
-    Uniform,
     Value,
     constant_number,
 )
@@ -155,6 +156,8 @@ def _unary(state: State, node: ast.UnaryOp) -> Value:
         return arrays.elementwise(state, node, [found], lambda one: numbers.negative(state, node, one))
     if isinstance(found, Opaque):
         return texts.opaque(state, node, found)
+    if isinstance(found, Infinity):
+        return Infinity(found.positive is not isinstance(node.op, ast.USub))
     one = numbers.number(state, node, found)
     return numbers.negative(state, node, one) if isinstance(node.op, ast.USub) else one
 
@@ -280,8 +283,14 @@ def _link(state: State, node: ast.Compare, op: ast.cmpop, left: Value, right: Va
         same = isinstance(other, Nothing)
         return numbers.constant(state, same is isinstance(op, ast.Is))
     for one, other, below in ((left, right, isinstance(op, (ast.Lt, ast.LtE))), (right, left, isinstance(op, (ast.Gt, ast.GtE)))):
-        if isinstance(one, Uniform):
+        held = state.object(one) if isinstance(one, Ref) else None
+        if isinstance(one, Ref) and isinstance(held, Iterator) and held.what == "uniform":
+            if not isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
+                raise refuse(node, f"`{ast.unparse(node)}` of a uniform number", "compare it with < a probability", "DPA706")
+            state.change(node, one.address, Spent("an iterator: a uniform number that was compared before"))
             return draws.coin(state, node, numbers.number(state, node, other), less=below)
+    if isinstance(left, Infinity) or isinstance(right, Infinity):
+        return _infinite(state, node, op, left, right)
     if arrays.is_array(state, left) or arrays.is_array(state, right):
         return arrays.elementwise(
             state, node, [left, right], lambda a, b: numbers.compared(state, node, op, a, b)
@@ -290,6 +299,16 @@ def _link(state: State, node: ast.Compare, op: ast.cmpop, left: Value, right: Va
         if isinstance(left, (Nothing, Scalar)) and isinstance(right, (Nothing, Scalar)):
             return numbers.constant(state, (type(left) is type(right)) is isinstance(op, ast.Eq))
     return numbers.compared(state, node, op, numbers.scalar(state, node, left), numbers.scalar(state, node, right))
+
+
+def _infinite(state: State, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Scalar:
+    """A comparison of a number with an infinite one."""
+    ends = []
+    for one in (left, right):
+        if not isinstance(one, Infinity):
+            numbers.number(state, node, one)
+        ends.append((1 if one.positive else -1) if isinstance(one, Infinity) else 0)
+    return numbers.compared(state, node, op, *(numbers.constant(state, one) for one in ends))
 
 
 def truth(state: State, node: ast.AST, found: Value) -> Scalar:
@@ -337,7 +356,11 @@ def attribute(state: State, node: ast.AST, owner: Value, name: str) -> Value:
         raise refuse(node, f"`.{name}`", "leave it out: it may change what is read elsewhere")
     match owner:
         case Builtin(module) if Sources.is_module(module):
-            return Builtin(f"{module}.{name}")
+            whole = f"{module}.{name}"
+            if whole in ("math.inf", "numpy.inf"):
+                state.real("floats")
+                return Infinity(positive=True)
+            return Builtin(whole)
         case Builtin("dict") if name == "fromkeys":
             return Method(owner, name)
         case Record(kind, parts):

@@ -58,10 +58,14 @@ def repeat(state: State, node: ast.AST, opening: Callable[[], Value], body: Call
       public: whether the number of rounds is.
     """
     found, entry = _Changes(), dict(state.heap)
+    leaves = False
     for _ in range(_MOST_PASSES):
         with state.trial():
             _enter(state, found)
             loop, ends = _round(state, opening, body, found, private=private, public=public)
+        if loop.leaves and not leaves:
+            leaves, public = True, False
+            continue
         if not _learn(state, entry, loop, ends, found, public=public):
             break
     else:
@@ -84,6 +88,7 @@ def repeat(state: State, node: ast.AST, opening: Callable[[], Value], body: Call
     if _learn(state, entry, loop, ends, found, public=public):
         raise refuse(node, "a loop in which too much changes", "keep less from one round to the next", "DPA706")
     state.heap.update(filled)
+    state.private_tests += leaves
 
 
 def _enter(state: State, found: _Changes) -> None:
@@ -106,9 +111,11 @@ def _round(state: State, opening: Callable[[], Value], body: Callable[[Value], o
     loop = Loop(private, len(state.so_far()), state.depth, dict(state.heap))
     loop.phis = {one.code for phi in found.phis.values() for one, _ in _leaves(phi, phi)}
     loop.leave = lambda: _assign(state, found)
+    loop.tests = state.private_tests + (not public)
     state.loops.append(loop)
     state.record_loops += private
     element = opening()
+    tests = state.private_tests
     with state.private(not public):
         size = len(state.lines)
         body(element)
@@ -117,6 +124,7 @@ def _round(state: State, opening: Callable[[], Value], body: Callable[[Value], o
             _assign(state, found)
     if len(state.lines) == size:
         state.emit("pass")
+    state.private_tests = tests
     state.dead = False
     state.depth = loop.depth
     state.record_loops -= private

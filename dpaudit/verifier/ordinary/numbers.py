@@ -21,6 +21,9 @@ _MOST_BITS: Final = 62
 MOST_FLOAT_BITS: Final = 1000
 DATA_BITS: Final = 40
 _LARGEST: Final = 10**15
+_INEXACT: Final = -1
+"""The size in bits of a constant that floats compute otherwise."""
+_NEAR: Final = Fraction(1, 10**6)
 
 
 def constant(state: State, known: Any, types: frozenset[str] | None = None) -> Scalar:
@@ -81,6 +84,8 @@ def condition(state: State, node: ast.AST, found: Scalar) -> Scalar:
     if found.kind == "bool":
         return found
     if found.is_known:
+        if found.bits == _INEXACT:
+            decided(node, "!=", found, constant(state, 0))
         return constant(state, bool(found.known))
     if found.origin is not None and ("[" in found.origin or "." in found.origin):
         state.assume(found.origin, "bool", "a condition")
@@ -152,6 +157,27 @@ def _bits(node: ast.AST, op: ast.operator, types: frozenset[str], left: Scalar, 
     return made
 
 
+def _rounds(op: ast.operator, left: Scalar, right: Scalar, exact: Any) -> bool:
+    """True where floats give another constant than exact numbers do."""
+    if _INEXACT in (left.bits, right.bits):
+        return True
+    compute: Any = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b, ast.Div: lambda a, b: a / b}.get(type(op), pow)  # noqa: E501
+    try:
+        return bool(compute(float(left.known), float(right.known)) != float(exact))
+    except (OverflowError, ValueError, ZeroDivisionError):
+        return True
+
+
+def decided(node: ast.AST, symbol: str, left: Scalar, right: Scalar) -> bool:
+    """A comparison of constants, as floats decide it where they are floats."""
+    one, other = left.known, right.known
+    if _INEXACT in (left.bits, right.bits) and abs(one - other) <= _NEAR * max(abs(one), abs(other), 1):
+        raise refuse(node, f"`{ast.unparse(node)}`, which rounding decides,", "write the constants out", "DPA703")
+    if (left.types | right.types) & {"float", "np.float"}:
+        one, other = float(one), float(other)
+    return bool(_DECIDED[symbol](one, other))
+
+
 def fits_float(node: ast.AST, *found: Scalar) -> None:
     """Refuse whole numbers that no float may hold: Python would raise an error."""
     if any(one.kind == "int" and bits_of(one) > MOST_FLOAT_BITS for one in found):
@@ -166,9 +192,11 @@ def arithmetic(state: State, node: ast.AST, op: ast.operator, first: Value, seco
     if left.is_known and right.is_known and (folded := _folded(op, left.known, right.known)) is not None:
         if types != INT and abs(folded) > 2**1000:
             raise refuse(node, "a number that no float holds", "use smaller numbers", "DPA706")
+        made = constant(state, Fraction(folded) if types != INT and "np.int" not in types else folded, types)
         if types & {"float", "np.float"}:
             state.real("floats")
-        return constant(state, Fraction(folded) if types != INT and "np.int" not in types else folded, types)
+            made = replace(made, bits=_INEXACT if _rounds(op, left, right, folded) else 0)
+        return made
     kind: Kind = "real" if "real" in (left.kind, right.kind) else "int"
     noisy = left.noisy or right.noisy
     loose = [one for one in (left, right) if not one.firm]
@@ -214,7 +242,7 @@ def negative(state: State, node: ast.AST, found: Value) -> Scalar:
     """Minus a number."""
     one = number(state, node, found)
     if one.is_known:
-        return constant(state, -one.known, one.types)
+        return replace(constant(state, -one.known, one.types), bits=one.bits)
     return replace(one, code=f"(-{one.code})", origin=None)
 
 
@@ -238,7 +266,7 @@ def compared(state: State, node: ast.AST, op: ast.cmpop, left: Scalar, right: Sc
     if {"np.int", "np.float", "np.bool"} & (left.types | right.types):
         made = replace(made, types=frozenset({"np.bool"}))
     if left.is_known and right.is_known:
-        return constant(state, bool(_DECIDED[symbol](left.known, right.known)), made.types)
+        return constant(state, decided(node, symbol, left, right), made.types)
     return made
 
 
@@ -262,7 +290,7 @@ def extreme(state: State, node: ast.AST, one: Value, other: Value, *, least: boo
     if isinstance(one, Scalar) and isinstance(other, Scalar) and "bool" in (one.kind, other.kind):
         raise refuse(node, "the largest or smallest of truth values", "use any or all", "DPA703")
     if first.is_known and second.is_known:
-        takes = second.known < first.known if least else second.known > first.known
+        takes = decided(node, "<" if least else ">", second, first)
         return second if takes else first
     wide = "real" if first.kind != second.kind else first.kind
     test = f"({second.code} {'<' if least else '>'} {first.code})"

@@ -29,6 +29,7 @@ from dpaudit.verifier.ordinary.values import (
     Span,
     Tuple,
     Value,
+    names_in,
 )
 
 _ORDER: Final[tuple[Kind, ...]] = ("bool", "int", "real", "str")
@@ -48,7 +49,7 @@ def put_out(state: State, node: ast.AST, found: Value) -> None:
     made = Released("", _form(state, node, found, slots), tuple(slots))
     state.returns.append(made)
     state.emit(made)
-    state.dead = True
+    state.leave()
 
 
 def append(state: State, node: ast.AST, output: Output, found: Value) -> None:
@@ -144,10 +145,12 @@ def _collected(state: State, node: ast.AST, found: Sequence) -> Output:
 
 
 def refuse_private_error(state: State, node: ast.AST, parts: list[Value]) -> None:
-    """An error may only show what public parameters decide."""
+    """An error may only show constants and public parameters: which of its messages it has is not put out."""
     for one in parts:
+        if not isinstance(one, (Scalar, Opaque)):
+            raise refuse(node, "an error with more than a text", "raise with a text or a number", "DPA706")
         for leaf in scalars(one):
-            if not leaf.public:
+            if not leaf.is_known and not names_in(leaf.code) <= state.parameters | {"Fraction"}:
                 raise refuse(node, "an error that shows data", "leave private and noisy values out of the message", "DPA706")
 
 

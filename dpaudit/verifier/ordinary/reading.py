@@ -143,6 +143,7 @@ def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Lear
             named[name] = records.declare(state, data, name, kind, None if change is None else change.relation, change)
         else:
             named[name] = _parameter(state, name, kind, scalars)
+    _know(state, [*_inferred(claimed, types, _fields(scalars)), *map(str, claimed.requires)], owned=bool(source.owner))
     named |= {name: meaning for name, meaning in _samplers(tree, claimed)}
     function = _function(state, source)
     before = _held(state, named.get("self"))
@@ -254,6 +255,7 @@ def _parameter(state: State, name: str, kind: Type, scalars: list[tuple[str, str
         return _object(state, name, kind, scalars)
     scalars.append((name, _CORE[kind.form]))
     state.reserved.add(name)
+    state.parameters.add(name)
     types = {"int": "int", "bool": "bool", "str": "str", "real": "float" if kind.floats else "Fraction"}[kind.form]
     origin = name if kind.why.startswith("assumed") else None
     return Scalar(name, kind.form, frozenset({types}), public=True, origin=origin)  # type: ignore[arg-type]
@@ -286,6 +288,24 @@ def _object(state: State, name: str, kind: Type, scalars: list[tuple[str, str]])
     return call(state, ast.Pass(), owner, [], parts)
 
 
+def _fields(scalars: list[tuple[str, str]]) -> list[str]:
+    """The public fields of `self`."""
+    return [name.partition("__")[2] for name, _ in scalars if name.startswith("self__")]
+
+
+def _know(state: State, requires: list[str], *, owned: bool) -> None:
+    """Tests that are decided by what is required: that a parameter is above 0."""
+    for text in requires:
+        match ast.parse(text, mode="eval").body:
+            case ast.Compare(left=ast.Name(id=name), ops=[ast.Gt()], comparators=[ast.Constant(value=0)]):
+                core = f"self__{name}" if owned and f"self__{name}" in state.parameters else name
+                if core not in state.parameters:
+                    continue
+                for zero in ("0", "Fraction(0, 1)"):
+                    state.facts |= {f"({core} {sign} {zero})": True for sign in (">", ">=", "!=")}
+                    state.facts |= {f"({core} {sign} {zero})": False for sign in ("<", "<=", "==")}
+
+
 def _finished(
     state: State,
     source: Source,
@@ -298,10 +318,10 @@ def _finished(
     """The core program with its contract."""
     parameters = [*data.parameters, *scalars]
     head = f"def {source.function.name}({', '.join(f'{name}: {kind}' for name, kind in parameters)}):"
-    lines = [(0, head, source.function.lineno), *ordering.sunk(outcomes.written(state))]
+    lines = [(0, head, source.function.lineno), *ordering.sunk(ordering.flipped(outcomes.written(state)))]
     text = "\n".join("    " * depth + line for depth, line, _ in lines) + "\n"
     own = types.get("self")
-    fields = [name.partition("__")[2] for name, _ in scalars if name.startswith("self__")]
+    fields = _fields(scalars)
     requires = [*_inferred(claimed, types, fields), *map(str, claimed.requires)]
     fixed = {one: f"self__{one}" for one in fields} if own is not None else {}
 

@@ -57,6 +57,9 @@ class _Tape:
             raise Differs(f"{law} is drawn once more than was read")
         wanted, given, value = self.drawn[self.place]
         self.place += 1
+        if (wanted, law) == ("randomized_response", "bernoulli"):
+            # A coin by which a truth value is kept or turned.
+            wanted, given, value = law, given[1:], value == given[0]
         if wanted != law or not all(_close(float(one), float(other)) for one, other in zip(args, given, strict=False)):
             raise Differs(f"draw {self.place} is from {law} where {wanted} with other arguments was read")
         return value if self.exact or isinstance(value, (bool, int)) else float(value)

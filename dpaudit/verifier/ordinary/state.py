@@ -80,6 +80,8 @@ class Loop:
     breaks: list[Mapping[int, Object]] = field(default_factory=list)
     leave: Callable[[], None] | None = None  # writes what a break leaves behind
     phis: set[str] = field(default_factory=set)  # core names that each round may change
+    tests: int = 0  # how many tests around it are not public
+    leaves: bool = False  # whether a test that is not public may end it before its time
 
 
 @dataclass
@@ -104,7 +106,7 @@ class State:
     reserved: set[str] = field(default_factory=set)  # core names that were given
     outputs: dict[str, list[Released]] = field(default_factory=dict)  # what each output list gets
     returns: list[Released] = field(default_factory=list)
-    raises: dict[tuple[int, int], tuple[str, str]] = field(default_factory=dict)  # core exception and that of the source
+    raises: dict[str, tuple[str, str]] = field(default_factory=dict)  # core exception and that of the source
     texts: dict[str, int] = field(default_factory=dict)
     reals: dict[str, int] = field(default_factory=dict)  # what makes the program one over real numbers, with the line
     noises: dict[str, int] = field(default_factory=dict)  # the generators of noise, with the line
@@ -114,6 +116,8 @@ class State:
     numbers: Iterator[int] = field(default_factory=lambda: iter(range(1, 10**9)))
     main: Any = None  # the function that is read
     main_frame: int = 0
+    facts: dict[str, bool] = field(default_factory=dict)  # tests that the specification decides
+    parameters: set[str] = field(default_factory=set)  # public parameters that are no lists
 
     def fresh(self, stem: str) -> str:
         """A core name that nothing else has."""
@@ -187,6 +191,12 @@ class State:
         """All lines up to here, with the heads of the blocks that are open."""
         return [line for part in (*self.arms, self.lines) for line in part]
 
+    def leave(self) -> None:
+        """The way ends here; loops that it leaves may have gone on."""
+        self.dead = True
+        for loop in self.loops:
+            loop.leaves = loop.leaves or self.private_tests > loop.tests
+
     def grown(self) -> int:
         """How often something grew in the loops around, or a loop was left."""
         return sum(len(found) for loop in self.loops for found in loop.grown.values()) + sum(len(loop.breaks) for loop in self.loops)
@@ -228,6 +238,8 @@ class State:
         """
         if test.is_known:
             return then() if test.known else otherwise()
+        if test.code in self.facts:
+            return then() if self.facts[test.code] else otherwise()
         before, line = dict(self.heap), self.line
         arms: list[tuple[list[Line], Mapping[int, Object], Any, bool]] = []
         outer = self.lines
@@ -244,6 +256,8 @@ class State:
         (one, first, value, left), (other, second, another, right) = arms
         assigned: tuple[list[Any], list[Any]] = ([], [])
         self.dead = left and right
+        # What follows is reached in some runs only.
+        self.private_tests += (left is not right) and not test.public
         if left or right:
             self.heap, value = (dict(second), another) if left else (dict(first), value)
         else:

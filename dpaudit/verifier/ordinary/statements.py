@@ -273,6 +273,8 @@ def _if(state: State, node: ast.If, items: Items_) -> tuple[tuple[str, Any] | No
     from dpaudit.verifier.ordinary.expressions import truth
 
     found = truth(state, node.test, test)
+    if found.code in state.facts:
+        found = numbers.constant(state, state.facts[found.code])
     if found.is_known:
         return None, (*(node.body if found.known else node.orelse), *items)
     if not _jumps(node):
@@ -353,7 +355,7 @@ def _jump(state: State, node: ast.Break | ast.Continue, items: Items_) -> Items_
     loop.breaks.append(dict(state.heap))
     loop.leave()
     state.emit("break")
-    state.dead = True
+    state.leave()
     return None
 
 
@@ -383,8 +385,9 @@ def _is_bound(state: State, name: str) -> bool:
 
 def _ended(state: State, node: ast.AST, name: str, *message: ast.expr | None) -> None:
     """The core program ends with an exception: one for each place, since a place shows itself."""
-    outcomes.refuse_private_error(state, node, [value_of(state, one) for one in message if one is not None])
-    place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
+    values = [value_of(state, one) for one in message if one is not None]
+    outcomes.refuse_private_error(state, node, values)
+    place = f"{getattr(node, 'lineno', 0)}:{getattr(node, 'col_offset', 0)}:{values}"
     if place not in state.raises:
         taken = {core for core, _ in state.raises.values()}
         known = [one.__name__ for one in EXCEPTIONS]
@@ -393,7 +396,7 @@ def _ended(state: State, node: ast.AST, name: str, *message: ast.expr | None) ->
             raise refuse(node, "this many errors", "raise fewer", "DPA706")
         state.raises[place] = (free[0], name)
     state.emit(f"raise {state.raises[place][0]}")
-    state.dead = True
+    state.leave()
 
 
 # Loops.

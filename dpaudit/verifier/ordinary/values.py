@@ -159,8 +159,10 @@ class Mechanism:
 
 
 @dataclass(frozen=True)
-class Uniform:
-    """A uniform number between 0 and 1, which is compared once, where it is drawn."""
+class Infinity:
+    """An infinite float, which is compared only."""
+
+    positive: bool
 
 
 @dataclass(frozen=True)
@@ -173,7 +175,7 @@ class Method:
 
 Value: TypeAlias = (
     Scalar | Nothing | Poison | Opaque | Tuple | Record | Row | Ref | Entry | Span | Builtin | Function | Class | Generator
-    | Mechanism | Uniform | Method
+    | Mechanism | Infinity | Method
 )  # fmt: skip
 
 
