@@ -209,7 +209,8 @@ def _total(state: State, node: ast.AST, found: Sequence, start: Scalar) -> Scala
     state.depth = depth
     types = made.types | (frozenset() if found.form == "array" else start.types)
     public = made.public and not found.private and found.index != ""
-    return Scalar(name, made.kind, types, tests=() if len(types) == 1 else None, public=public, noisy=made.noisy, bits=made.bits)
+    loose = () if len(types) == 1 else None
+    return Scalar(name, made.kind, types, tests=loose, public=public, noisy=made.noisy, bits=made.bits)
 
 
 def length(state: State, node: ast.AST, found: Value) -> Value:

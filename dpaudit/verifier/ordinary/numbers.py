@@ -33,10 +33,11 @@ def constant(state: State, known: Any, types: frozenset[str] | None = None) -> S
     if isinstance(known, bool):
         return Scalar(str(known), "bool", types or BOOL, known, public=True)
     if isinstance(known, int):
-        return Scalar(str(known) if known >= 0 else f"({known})", "int", types or INT, known, public=True, bits=known.bit_length())
+        code = str(known) if known >= 0 else f"({known})"
+        return Scalar(code, "int", types or INT, known, public=True, positive=known > 0, bits=known.bit_length())
     top, bottom = known.numerator, known.denominator
     code = f"Fraction({top}, {bottom})" if top >= 0 else f"(-Fraction({-top}, {bottom}))"
-    return Scalar(code, "real", types or FLOAT, Fraction(known), public=True)
+    return Scalar(code, "real", types or FLOAT, Fraction(known), public=True, positive=known > 0)
 
 
 def truth_of(code: str, *parts: Scalar) -> Scalar:
@@ -208,6 +209,7 @@ def arithmetic(state: State, node: ast.AST, op: ast.operator, first: Value, seco
         public=left.public and right.public,
         noisy=noisy,
         counts=(left.counts or right.counts) and not noisy,
+        positive=left.positive and right.positive and isinstance(op, (ast.Add, ast.Mult, ast.Div, ast.Pow)),
         bits=bits,
     )
     if type(op) in _SYMBOLS:
@@ -235,7 +237,7 @@ def _divided(state: State, node: ast.AST, left: Scalar, right: Scalar, made: Sca
     both = left.kind == right.kind == "int"
     code = f"Fraction({left.code}, {right.code})" if both else f"({left.code} / {right.code})"
     made = replace(made, code=code)
-    return made if right.is_known and right.known != 0 else state.keep("q", made)
+    return made if right.positive or (right.is_known and right.known != 0) else state.keep("q", made)
 
 
 def negative(state: State, node: ast.AST, found: Value) -> Scalar:
@@ -243,7 +245,7 @@ def negative(state: State, node: ast.AST, found: Value) -> Scalar:
     one = number(state, node, found)
     if one.is_known:
         return replace(constant(state, -one.known, one.types), bits=one.bits)
-    return replace(one, code=f"(-{one.code})", origin=None)
+    return replace(one, code=f"(-{one.code})", origin=None, positive=False)
 
 
 def compared(state: State, node: ast.AST, op: ast.cmpop, left: Scalar, right: Scalar) -> Scalar:
@@ -295,7 +297,8 @@ def extreme(state: State, node: ast.AST, one: Value, other: Value, *, least: boo
     wide = "real" if first.kind != second.kind else first.kind
     test = f"({second.code} {'<' if least else '>'} {first.code})"
     made = state.mixed("", second, first, test, public=True)
-    made = replace(made, noisy=first.noisy or second.noisy, counts=False)
+    positive = (first.positive and second.positive) if least else (first.positive or second.positive)
+    made = replace(made, noisy=first.noisy or second.noisy, counts=False, positive=positive)
     return replace(made, code=f"{'min' if least else 'max'}({as_kind(first, wide)}, {as_kind(second, wide)})")
 
 

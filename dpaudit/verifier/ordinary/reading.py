@@ -123,6 +123,7 @@ def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Lear
         raise refuse(tree.decorator_list[0], "a decorated function", "leave the decorator out", "DPA702")
     types = _types(state, source, declared)
     state.line = tree.lineno
+    _know(state, claimed, types)
     lists = [name for name, kind in types.items() if kind.form == "list"]
     unfit: Unsupported | None = None
     try:
@@ -143,7 +144,6 @@ def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Lear
             named[name] = records.declare(state, data, name, kind, None if change is None else change.relation, change)
         else:
             named[name] = _parameter(state, name, kind, scalars)
-    _know(state, [*_inferred(claimed, types, _fields(scalars)), *map(str, claimed.requires)], owned=bool(source.owner))
     named |= {name: meaning for name, meaning in _samplers(tree, claimed)}
     function = _function(state, source)
     before = _held(state, named.get("self"))
@@ -258,7 +258,8 @@ def _parameter(state: State, name: str, kind: Type, scalars: list[tuple[str, str
     state.parameters.add(name)
     types = {"int": "int", "bool": "bool", "str": "str", "real": "float" if kind.floats else "Fraction"}[kind.form]
     origin = name if kind.why.startswith("assumed") else None
-    return Scalar(name, kind.form, frozenset({types}), public=True, origin=origin)  # type: ignore[arg-type]
+    above = state.facts.get(f"({name} > 0)", False)
+    return Scalar(name, kind.form, frozenset({types}), public=True, origin=origin, positive=above)  # type: ignore[arg-type]
 
 
 def _object(state: State, name: str, kind: Type, scalars: list[tuple[str, str]]) -> Value:
@@ -293,17 +294,28 @@ def _fields(scalars: list[tuple[str, str]]) -> list[str]:
     return [name.partition("__")[2] for name, _ in scalars if name.startswith("self__")]
 
 
-def _know(state: State, requires: list[str], *, owned: bool) -> None:
+def _know(state: State, claimed: Spec, types: dict[str, Type]) -> None:
     """Tests that are decided by what is required: that a parameter is above 0."""
-    for text in requires:
+    own = types.get("self")
+    for text in [*_inferred(claimed, types, []), *map(str, claimed.requires), *_of_claim(claimed, own is not None)]:
         match ast.parse(text, mode="eval").body:
             case ast.Compare(left=ast.Name(id=name), ops=[ast.Gt()], comparators=[ast.Constant(value=0)]):
-                core = f"self__{name}" if owned and f"self__{name}" in state.parameters else name
-                if core not in state.parameters:
-                    continue
+                core = name if name in types or own is None else f"self__{name}"
                 for zero in ("0", "Fraction(0, 1)"):
                     state.facts |= {f"({core} {sign} {zero})": True for sign in (">", ">=", "!=")}
                     state.facts |= {f"({core} {sign} {zero})": False for sign in ("<", "<=", "==")}
+
+
+def _of_claim(claimed: Spec, owned: bool) -> list[str]:  # noqa: FBT001 - whether the function is a method
+    """What is required of fields that the claim is made of, where the specification says nothing of them."""
+    said = _said(claimed)
+    names = {part.id for one in claimed.claim for part in ast.walk(ast.parse(str(one))) if isinstance(part, ast.Name)}  # type: ignore[union-attr]
+    return [f"{name} > 0" for name in sorted(names - said)] if owned else []
+
+
+def _said(claimed: Spec) -> set[str]:
+    """The names that the specification requires something of."""
+    return {part.id for one in claimed.requires for part in ast.walk(ast.parse(str(one))) if isinstance(part, ast.Name)}
 
 
 def _finished(
@@ -368,7 +380,7 @@ def _shown(kind: Type) -> str:
 
 def _inferred(claimed: Spec, types: dict[str, Type], fields: list[str]) -> list[str]:
     """Parameters that the claim is made of are above 0, where the specification says nothing of them."""
-    said = {part.id for one in claimed.requires for part in ast.walk(ast.parse(str(one))) if isinstance(part, ast.Name)}
+    said = _said(claimed)
     names = {part.id for one in claimed.claim for part in ast.walk(ast.parse(str(one))) if isinstance(part, ast.Name)}  # type: ignore[union-attr]
     found = [f"{name} > 0" for name, kind in types.items() if name in names and name not in said and kind.form in ("real", "int")]
     return found + [f"{one} > 0" for one in fields if one in names and one not in said]

@@ -116,6 +116,8 @@ class State:
     numbers: Iterator[int] = field(default_factory=lambda: iter(range(1, 10**9)))
     main: Any = None  # the function that is read
     main_frame: int = 0
+    true: list[str] = field(default_factory=list)  # tests that hold on this way
+    cells: dict[str, tuple[int, str, Object]] = field(default_factory=dict)  # entries that were read, by their code
     facts: dict[str, bool] = field(default_factory=dict)  # tests that the specification decides
     parameters: set[str] = field(default_factory=set)  # public parameters that are no lists
 
@@ -148,7 +150,7 @@ class State:
 
     def owe(self, test: str) -> None:
         """Let the proof owe that a condition is true here."""
-        if test != "True":
+        if test != "True" and test not in self.true:
             self.emit(f"{self.fresh('owed')} = 1 // (1 if {test} else 0)")
 
     def real(self, why: str) -> None:
@@ -247,8 +249,12 @@ class State:
             self.arms.append([*outer, (self.depth, head, line)])
             self.heap, self.lines, self.dead = dict(before), [], False
             self.depth += 1
+            # A test holds in its arm, and so need not be owed there.
+            turned = test.code[5:-1] if test.code.startswith("(not ") else ""
+            self.true.append(test.code if run is then else turned)
             with self.private(not test.public):
                 value = run()
+            self.true.pop()
             self.depth -= 1
             self.arms.pop()
             arms.append((self.lines, self.heap, value, self.dead))
@@ -354,6 +360,7 @@ class State:
             public=public and one.public and other.public,
             noisy=one.noisy and other.noisy,
             counts=one.counts or other.counts,
+            positive=one.positive and other.positive,
             bits=max(one.bits, other.bits),
         )
 

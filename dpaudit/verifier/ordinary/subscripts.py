@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import Any, Final
 
 from dpaudit.verifier.ordinary import numbers
@@ -15,6 +16,7 @@ from dpaudit.verifier.ordinary.values import (
     Entry,
     Growing,
     Items,
+    UNKNOWN,
     Nothing,
     Output,
     Record,
@@ -192,7 +194,10 @@ def entry(state: State, node: ast.AST, owner: Ref, key: Value, default: Value | 
         state.owe(_among(name, [one for one, _ in fitting]))
         if not fitting:
             raise refuse(node, "a key of an empty dictionary", "put keys into it", "DPA704")
-        return _picked(state, node, name, fitting)
+        found = _picked(state, node, name, fitting)
+        if isinstance(found, Scalar):
+            state.cells[found.code] = (owner.address, name.code, held)
+        return found
     if default is None and held.default in ("int", "float"):
         raise refuse(node, f"`{ast.unparse(node)}`, which may make a new key", "use .get(key, 0)", "DPA706")
     return _picked(state, node, name, [*fitting, (name, absent)])
@@ -223,7 +228,8 @@ def _fits(key: Any, name: Scalar) -> bool:
 
 def _among(name: Scalar, keys: list[Scalar]) -> str:
     """The condition that a key is one of several."""
-    return f"({' or '.join(f'{name.code} == {one.code}' for one in keys)})" if keys else "False"
+    tests = [f"({name.code} == {one.code})" for one in keys]
+    return f"({' or '.join(tests)})" if len(tests) > 1 else tests[0] if tests else "False"
 
 
 def _counted(state: State, node: ast.AST, held: Counts, key: Scalar, default: Value | None) -> Scalar:
@@ -316,6 +322,16 @@ def assign(state: State, node: ast.AST, owner: Value, place: Value, value: Value
             if held.default not in ("", "counter") or not fitting:
                 raise refuse(node, f"`{ast.unparse(node)}`, which may make a new key", "write the public keys out first", "DPA706")
             state.owe(_among(name, [one for one, _ in fitting]))
+            amount = _added(state, owner, held, name, value)
+            if amount is not None:
+                cells = dict(entries)
+                for one, key in fitting:
+                    test = numbers.truth_of(f"({name.code} == {one.code})", name)
+                    old = numbers.scalar(state, node, cells[key])
+                    new = replace(old, code=f"({old.code} + {amount})", known=UNKNOWN, positive=False, origin=None, public=False)
+                    cells[key] = numbers.chosen(state, node, test, new, old)
+                state.change(node, owner.address, held.made(cells))
+                return
             _put(state, node, owner, held, dict(entries), name, value, fitting)
         case Growing(Dictionary()):
             _count(state, node, owner.address, _key(state, node, place), value)
@@ -331,6 +347,18 @@ def _as_element(state: State, node: ast.AST, items: tuple[Value, ...], value: Sc
     if kinds == {frozenset({"np.int"})} and value.kind == "int" and numbers.bits_of(value) <= numbers.DATA_BITS + 2:
         return Scalar(value.code, "int", frozenset({"np.int"}), value.known, public=value.public, noisy=value.noisy, bits=value.bits)
     raise refuse(node, "an element that the array may not hold as it is", "make the array with np.zeros", "DPA703")
+
+
+def _added(state: State, owner: Ref, held: Dictionary, name: Scalar, value: Value) -> str | None:
+    """What is added to the entry that is replaced, where the new value is the old one and a whole number."""
+    if not isinstance(value, Scalar) or value.kind != "int" or value.types != numbers.INT:
+        return None
+    for code, read in state.cells.items():
+        head = f"({code} + "
+        if read == (owner.address, name.code, held) and value.code.startswith(head):
+            amount = value.code[len(head) : -1]
+            return amount if amount.isdigit() else None
+    return None
 
 
 def _put(state: State, node: ast.AST, owner: Ref, held: Any, cells: dict[Any, Value], where: Any, value: Value, keys: list[tuple[Scalar, Any]]) -> None:  # fmt: skip

@@ -30,6 +30,7 @@ class Scalar:
     noisy: bool = False  # whether noise was added to it
     counts: bool = False  # whether it is a private number of records
     origin: str | None = None  # the assumed type that it has, such as "q" or "q.age"
+    positive: bool = False  # whether it is above 0 for sure
     bits: int = 0  # for a whole number of numpy: how large it may become
 
     @property
