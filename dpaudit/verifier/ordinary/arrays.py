@@ -107,8 +107,15 @@ def elementwise(state: State, node: ast.AST, parts: list[Value], make: Make) -> 
         if isinstance(one, (Ref, Tuple)):
             inner = _held(state, node, one)
             if inner.form == "any":
-                state.assume(f"{inner.base}#" if isinstance(inner, Sequence) and inner.base else None, "array", "an operation on arrays")
-                raise refuse(node, f"`{ast.unparse(node)}`, where nothing says that the data are an array,", "annotate the parameter as np.ndarray", "DPA703")  # noqa: E501
+                state.assume(
+                    f"{inner.base}#" if isinstance(inner, Sequence) and inner.base else None, "array", "an operation on arrays"
+                )
+                raise refuse(
+                    node,
+                    f"`{ast.unparse(node)}`, where nothing says that the data are an array,",
+                    "annotate the parameter as np.ndarray",
+                    "DPA703",
+                )
             held.append(inner)
         else:
             held.append(one)
@@ -122,7 +129,10 @@ def elementwise(state: State, node: ast.AST, parts: list[Value], make: Make) -> 
         if len(sizes) > 1:
             raise refuse(node, "arrays of different lengths", "use arrays of one length", "DPA706")
         arrays = [tuple(_element(state, node, part) for part in one.items) if isinstance(one, Items) else None for one in held]
-        rounds = [[array[place] if array is not None else one for array, one in zip(arrays, held, strict=True)] for place in range(sizes.pop())]  # noqa: E501
+        rounds = [
+            [array[place] if array is not None else one for array, one in zip(arrays, held, strict=True)]
+            for place in range(sizes.pop())
+        ]
         return state.new(Items(_alike(state, node, tuple(one_by_one(*args) for args in rounds)), "array"))
 
     def together(values: list[Value]) -> tuple[None, Value]:
@@ -239,7 +249,9 @@ def length(state: State, node: ast.AST, found: Value) -> Value:
                 plain = held.length.code.startswith("len(") and held.length.code.count("(") == 1
                 return held.length if plain else replace(held.length, code=f"max(0, {held.length.code})")
             if not held.once:
-                counted = _total(state, node, replace(held, value=numbers.constant(state, 1), form="list"), numbers.constant(state, 0))
+                counted = _total(
+                    state, node, replace(held, value=numbers.constant(state, 1), form="list"), numbers.constant(state, 0)
+                )
                 return replace(counted, counts=held.private, public=False)
     raise refuse(node, f"`{ast.unparse(node)}`", "take the length of lists", "DPA706")
 
@@ -249,7 +261,9 @@ def mean(state: State, node: ast.AST, found: Value, types: frozenset[str]) -> Va
     held = _held(state, node, found)
     if isinstance(held, Sequence) and held.private:
         raise teach(node, "private length", "a mean of a private number of records", "data")
-    summed = total(state, node, held if isinstance(held, Sequence) else [(None, one) for one in held.items], numbers.constant(state, 0))
+    summed = total(
+        state, node, held if isinstance(held, Sequence) else [(None, one) for one in held.items], numbers.constant(state, 0)
+    )
     size = length(state, node, found) if isinstance(held, Items) else length(state, node, state.new(held))
     made = numbers.arithmetic(state, node, ast.Div(), summed, size)
     state.real("floats")
@@ -371,7 +385,11 @@ def _filled(value: int | None) -> Any:
         if isinstance(kind, Builtin) and kind.name == "int" and one.kind == "int":
             made = replace(one, types=WHOLE)
         elif isinstance(kind, Nothing) or (isinstance(kind, Builtin) and kind.name == "float"):
-            made = _element(state, node, one) if value is None and isinstance(kind, Nothing) else numbers.floated(state, node, one, FLOAT)  # type: ignore[assignment]  # noqa: E501
+            made = (
+                _element(state, node, one)
+                if value is None and isinstance(kind, Nothing)
+                else numbers.floated(state, node, one, FLOAT)
+            )  # type: ignore[assignment]
         else:
             raise refuse(node, "this dtype", "leave it out", "DPA706")
         return state.new(Items((made,) * size.known, "array"))
@@ -585,7 +603,9 @@ def _linspace(state: State, node: ast.AST, args: Args, named: Named) -> Value:
         raise refuse(node, "linspace of what is not constant", "write the numbers out", "DPA706")
     state.real("numbers computed by numpy")
     low, high, count = Fraction(parts[0].known), Fraction(parts[1].known), int(parts[2].known)
-    return state.new(Items(tuple(numbers.constant(state, low + (high - low) * k / (count - 1), FLOAT) for k in range(count)), "array"))
+    return state.new(
+        Items(tuple(numbers.constant(state, low + (high - low) * k / (count - 1), FLOAT) for k in range(count)), "array")
+    )
 
 
 def _opaque(state: State, node: ast.AST, args: Args, named: Named) -> Value:
@@ -631,7 +651,9 @@ def _of_array(state: State, node: ast.AST, owner: Value, name: str, args: Args, 
         return state.new(held)
     if name == "tolist" and isinstance(held, Items) and not args and not named:
         types = {"int": numbers.INT, "real": numbers.FLOAT, "bool": numbers.BOOL}
-        return state.new(Items(tuple(replace(one, types=types[one.kind]) if isinstance(one, Scalar) else one for one in held.items)))
+        return state.new(
+            Items(tuple(replace(one, types=types[one.kind]) if isinstance(one, Scalar) else one for one in held.items))
+        )
     read = _METHODS.get(name)
     return None if read is None else read(state, node, [owner, *args], named)  # type: ignore[no-any-return]
 

@@ -14,9 +14,9 @@ from dpaudit.verifier.ordinary.expressions import truth
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State, as_kind
 from dpaudit.verifier.ordinary.values import (
+    Builtin,
     Class,
     Counts,
-    Builtin,
     Dictionary,
     Function,
     Infinity,
@@ -147,7 +147,9 @@ def _iterator(what: str) -> Callable[[State, ast.AST, Args, Named], Value]:
             raise refuse(node, f"`{ast.unparse(node)}`", f"use {what} by position", "DPA706")
         strict = named.get("strict")
         if strict is not None and not (isinstance(strict, Scalar) and strict.known is False):
-            sizes = {len(one.items) for one in args if isinstance(one, Tuple)} | {len(held.items) for one in args if isinstance(one, Ref) and isinstance(held := state.object(one), Items)}  # noqa: E501
+            sizes = {len(one.items) for one in args if isinstance(one, Tuple)} | {
+                len(held.items) for one in args if isinstance(one, Ref) and isinstance(held := state.object(one), Items)
+            }
             known = all(isinstance(one, Tuple) or (isinstance(one, Ref) and isinstance(state.object(one), Items)) for one in args)
             if known and len(sizes) > 1:
                 raise refuse(node, "zip of unequal lengths", "use one length", "DPA704")
@@ -198,13 +200,17 @@ def _sorted(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     if len(args) == 1 and not named:
         found = iterating.drained(state, node, args[0])
         if isinstance(found, Sequence):
-            raise teach(node, "sorted", "sorted private values", ast.unparse(node.args[0]) if isinstance(node, ast.Call) else "data")
+            raise teach(
+                node, "sorted", "sorted private values", ast.unparse(node.args[0]) if isinstance(node, ast.Call) else "data"
+            )
         values = [one for _, one in found]
         if all(isinstance(one, Scalar) and one.is_known for one in values):
             known = [one for one in values if isinstance(one, Scalar)]
             if len({one.kind == "str" for one in known}) <= 1:
                 return state.new(Items(tuple(sorted(known, key=lambda one: one.known))))
-        if all(guard is None for guard, _ in found) and all(isinstance(one, Scalar) and one.kind != "str" and one.firm for one in values):  # noqa: E501
+        if all(guard is None for guard, _ in found) and all(
+            isinstance(one, Scalar) and one.kind != "str" and one.firm for one in values
+        ):
             # One function of the values, each place of it another.
             whole = texts.opaque(state, node, *values)
             return state.new(Items(tuple(replace(whole, site=f"{whole.site}:{place}") for place in range(len(values)))))
@@ -226,7 +232,9 @@ def _float(state: State, node: ast.AST, args: Args, named: Named) -> Value:
             return Infinity(value > 0)
         if abs(value) < 2.0**1000:
             return numbers.floated(state, node, numbers.constant(state, Fraction(str(value))))
-        raise refuse(node, f"`{ast.unparse(node)}`, which is no number that is read,", "start with None, or with the first value", "DPA703")
+        raise refuse(
+            node, f"`{ast.unparse(node)}`, which is no number that is read,", "start with None, or with the first value", "DPA703"
+        )
     if isinstance(found, Opaque):
         return texts.opaque(state, node, texts.firm_number(state, node, found))
     if isinstance(found, Ref):
@@ -312,7 +320,14 @@ def _isinstance(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     kinds = wanted.items if isinstance(wanted, Tuple) else (wanted,)
     names = {one.name for one in kinds if isinstance(one, Builtin)}
     found = args[0]
-    if named or len(names) != len(kinds) or not isinstance(found, Scalar) or not found.firm or not found.types <= {"int", "float", "bool", "str"} or not names <= {"int", "float", "bool", "str"}:  # noqa: E501
+    if (
+        named
+        or len(names) != len(kinds)
+        or not isinstance(found, Scalar)
+        or not found.firm
+        or not found.types <= {"int", "float", "bool", "str"}
+        or not names <= {"int", "float", "bool", "str"}
+    ):
         raise refuse(node, f"`{ast.unparse(node)}`", "say the type in an annotation", "DPA706")
     (own,) = found.types
     return numbers.constant(state, own in names or (own == "bool" and "int" in names))
@@ -337,7 +352,9 @@ def _dict(state: State, node: ast.AST, args: Args, named: Named) -> Value:
         return state.new(replace(held, default=""))
     if len(args) == 1 and not named:
         found = iterating.drained(state, node, args[0])
-        if not isinstance(found, Sequence) and all(guard is None and isinstance(one, Tuple) and len(one.items) == 2 for guard, one in found):
+        if not isinstance(found, Sequence) and all(
+            guard is None and isinstance(one, Tuple) and len(one.items) == 2 for guard, one in found
+        ):
             from dpaudit.verifier.ordinary.subscripts import key_of
 
             pairs = {key_of(state, node, one.items[0]): one.items[1] for _, one in found if isinstance(one, Tuple)}
@@ -411,7 +428,8 @@ def _mean(state: State, node: ast.AST, args: Args, named: Named) -> Value:
 def fill() -> None:
     """Enter the functions of this module."""
     Sources.PYTHON.update(
-        abs=_abs, all=_any(every=True), any=_any(every=False), bool=_bool, dict=_dict, enumerate=_enumerate, filter=_iterator("filter"),
+        abs=_abs, all=_any(every=True), any=_any(every=False), bool=_bool, dict=_dict, enumerate=_enumerate,
+        filter=_iterator("filter"),
         float=_float, int=_int, isinstance=_isinstance, len=_len, list=_list("list"), map=_iterator("map"), max=_best(least=False),
         min=_best(least=True), print=_print, range=_range, repr=_text, reversed=_iterator("reversed"), round=_round,
         set=_list("set"), sorted=_sorted, str=_text, sum=_sum, tuple=_list("tuple"), zip=_iterator("zip"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.scopes import Scopes
@@ -90,7 +90,9 @@ def function_of(state: State, node: ast.FunctionDef | ast.Lambda) -> Function:
         raise refuse(node, "*args or **kwargs", "name the arguments")
     plain = [*arguments.posonlyargs, *arguments.args]
     pairs = list(zip(plain[len(plain) - len(arguments.defaults) :], arguments.defaults, strict=True))
-    pairs += [(one, default) for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if default is not None]
+    pairs += [
+        (one, default) for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if default is not None
+    ]
     return Function(node, state.frame, tuple((one.arg, value_of(state, default)) for one, default in pairs))
 
 

@@ -297,7 +297,11 @@ def _of_module(name: str, family: str) -> Any:
     return lambda state, node, args, named: generated(state, node, family, name, args, named)
 
 
-_MECHANISMS: Final = {"LaplaceMechanism": "laplace", "GaussianMechanism": "gaussian", "DiscreteGaussianMechanism": "discrete_gaussian"}
+_MECHANISMS: Final = {
+    "LaplaceMechanism": "laplace",
+    "GaussianMechanism": "gaussian",
+    "DiscreteGaussianMechanism": "discrete_gaussian",
+}
 
 
 def fill() -> None:

@@ -1,4 +1,4 @@
-"""Expressions, evaluated as CPython does: from left to right, names where it looks them up, operands only where they are reached."""
+"""Expressions, evaluated as CPython does: from left to right, and operands only where they are reached."""
 
 from __future__ import annotations
 
@@ -188,7 +188,9 @@ def operated(state: State, node: ast.AST, op: ast.operator, left: Value, right: 
             return texts.opaque(state, node, left, right, sort="text")
     if isinstance(left, Opaque) or isinstance(right, Opaque):
         if not (numbers.is_number(left) and numbers.is_number(right)) or isinstance(op, (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)):
-            raise refuse(node, f"`{ast.unparse(node)}` of rounded or formatted values", "compute first, and round at the end", "DPA706")
+            raise refuse(
+                node, f"`{ast.unparse(node)}` of rounded or formatted values", "compute first, and round at the end", "DPA706"
+            )
         return texts.opaque(state, node, left, right)
     for one in (left, right):
         if isinstance(one, Ref):
@@ -210,7 +212,9 @@ def _connected(state: State, node: ast.BoolOp, both: bool, values: list[ast.expr
     if test.is_known:
         return _connected(state, node, both, values[1:]) if test.known is both else first
     if not (isinstance(first, Scalar) and first.kind == "bool"):
-        raise refuse(node, f"`{ast.unparse(node)}`, which gives one of its operands", "compare them, for instance with `!= 0`", "DPA703")
+        raise refuse(
+            node, f"`{ast.unparse(node)}`, which gives one of its operands", "compare them, for instance with `!= 0`", "DPA703"
+        )
 
     def rest() -> Value:
         return _connected(state, node, both, values[1:])
@@ -220,13 +224,15 @@ def _connected(state: State, node: ast.BoolOp, both: bool, values: list[ast.expr
     if found is not None and isinstance(found[0], Scalar) and found[0].kind == "bool":
         return numbers.connected("and" if both else "or", [test, found[0]])
     decided = numbers.constant(state, not both)
-    return _truths(node, state.branch(node, test, rest if both else lambda: decided, (lambda: decided) if both else rest))
+    return _truths(node, state.branch(test, rest if both else lambda: decided, (lambda: decided) if both else rest))
 
 
 def _truths(node: ast.AST, found: Any) -> Value:
     """A truth value, as both ways must give one."""
     if not (isinstance(found, Scalar) and found.kind == "bool"):
-        raise refuse(node, f"`{ast.unparse(node)}`, which gives one of its operands", "compare them, for instance with `!= 0`", "DPA703")
+        raise refuse(
+            node, f"`{ast.unparse(node)}`, which gives one of its operands", "compare them, for instance with `!= 0`", "DPA703"
+        )
     return found
 
 
@@ -242,7 +248,7 @@ def _conditional(state: State, node: ast.IfExp) -> Value:
     one, other = ways
     if one is not None and other is not None and isinstance(one[0], Scalar) and isinstance(other[0], Scalar):
         return numbers.chosen(state, node, test, one[0], other[0])
-    found: Value = state.branch(node, test, lambda: value_of(state, node.body), lambda: value_of(state, node.orelse))
+    found: Value = state.branch(test, lambda: value_of(state, node.body), lambda: value_of(state, node.orelse))
     return found
 
 
@@ -292,12 +298,10 @@ def _link(state: State, node: ast.Compare, op: ast.cmpop, left: Value, right: Va
     if isinstance(left, Infinity) or isinstance(right, Infinity):
         return _infinite(state, node, op, left, right)
     if arrays.is_array(state, left) or arrays.is_array(state, right):
-        return arrays.elementwise(
-            state, node, [left, right], lambda a, b: numbers.compared(state, node, op, a, b)
-        )
-    if isinstance(op, (ast.Eq, ast.NotEq)) and (isinstance(left, Nothing) or isinstance(right, Nothing)):
-        if isinstance(left, (Nothing, Scalar)) and isinstance(right, (Nothing, Scalar)):
-            return numbers.constant(state, (type(left) is type(right)) is isinstance(op, ast.Eq))
+        return arrays.elementwise(state, node, [left, right], lambda a, b: numbers.compared(state, node, op, a, b))
+    empty = [isinstance(one, Nothing) for one in (left, right)]
+    if isinstance(op, (ast.Eq, ast.NotEq)) and any(empty) and all(isinstance(one, (Nothing, Scalar)) for one in (left, right)):
+        return numbers.constant(state, all(empty) is isinstance(op, ast.Eq))
     return numbers.compared(state, node, op, numbers.scalar(state, node, left), numbers.scalar(state, node, right))
 
 
@@ -352,7 +356,9 @@ def _attribute(state: State, node: ast.Attribute) -> Value:
 
 def attribute(state: State, node: ast.AST, owner: Value, name: str) -> Value:
     """An attribute of a value."""
-    if name.startswith("_") and not (isinstance(owner, Ref) and isinstance(state.object(owner), Instance) and not name.startswith("__")):  # noqa: E501
+    if name.startswith("_") and not (
+        isinstance(owner, Ref) and isinstance(state.object(owner), Instance) and not name.startswith("__")
+    ):
         raise refuse(node, f"`.{name}`", "leave it out: it may change what is read elsewhere")
     match owner:
         case Builtin(module) if Sources.is_module(module):

@@ -91,14 +91,19 @@ def admit(source: Source) -> None:
                 bound[name] += 1
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 bound[name] += 1
-            case ast.If(test=ast.Compare(left=ast.Name(id="__name__"), ops=[ast.Eq()], comparators=[ast.Constant(value="__main__")]), orelse=[]):  # noqa: E501
+            case ast.If(
+                test=ast.Compare(left=ast.Name(id="__name__"), ops=[ast.Eq()], comparators=[ast.Constant(value="__main__")]),
+                orelse=[],
+            ):
                 for part in ast.walk(node):
                     if isinstance(part, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Delete)):
                         raise refuse(part, "a definition under `if __name__`", "put it at the top of the file")
                 mains |= {name for part in node.body for _, name in bindings(part)}
             case _:
                 raise refuse(
-                    node, f"`{ast.unparse(node).splitlines()[0]}` at the top of the file", "keep imports, constants and functions there"
+                    node,
+                    f"`{ast.unparse(node).splitlines()[0]}` at the top of the file",
+                    "keep imports, constants and functions there",
                 )
     again = next((name for name, count in bound.items() if count > 1 or name in mains), None)
     if again is not None:
@@ -128,7 +133,9 @@ def _targets(node: ast.expr) -> list[str]:
 def _check_names(source: Source, bound: Counter[str]) -> None:
     """Refuse names that are Python's own, or that mean something else in the core program."""
     for name in bound:
-        if (name.startswith("__") and name not in _PLAIN_NAMES) or name in ("spec", "claim") and not _is_import(source.tree, name):
+        if (name.startswith("__") and name not in _PLAIN_NAMES) or (
+            name in ("spec", "claim") and not _is_import(source.tree, name)
+        ):
             raise refuse(source.tree.body[0], f"the name {name} at the top of the file", "use another name")
     for node, name in bindings(source.tree):
         if name in ("property", "staticmethod"):
@@ -137,14 +144,18 @@ def _check_names(source: Source, bound: Counter[str]) -> None:
         if name in _RESERVED:
             raise refuse(node, f"the name {name}", "use another name", "DPA702")
     for one in source.function.args.args:
-        if "__" in one.arg or hasattr(builtins, one.arg) and one.arg not in ("data", "input", "iter", "filter", "range", "map", "id"):
+        if "__" in one.arg or (
+            hasattr(builtins, one.arg) and one.arg not in ("data", "input", "iter", "filter", "range", "map", "id")
+        ):
             raise refuse(one, f"the parameter name {one.arg}", f"call it {one.arg.strip('_')}_value", "DPA702")
 
 
 def _is_import(tree: ast.Module, name: str) -> bool:
     """True if a name comes from this library."""
     return any(
-        isinstance(one, ast.ImportFrom) and (one.module or "").partition(".")[0] == "dpaudit" and name in [part.name for part in one.names if part.asname is None]  # noqa: E501
+        isinstance(one, ast.ImportFrom)
+        and (one.module or "").partition(".")[0] == "dpaudit"
+        and name in [part.name for part in one.names if part.asname is None]
         for one in tree.body
     )
 
@@ -154,7 +165,16 @@ def _check_node(node: ast.AST, classes: set[int]) -> None:
     match node:
         case ast.Global() | ast.Nonlocal():
             raise refuse(node, "a global or nonlocal statement", "give the value as an argument")
-        case ast.NamedExpr() | ast.Yield() | ast.YieldFrom() | ast.Await() | ast.AsyncFunctionDef() | ast.AsyncFor() | ast.AsyncWith() | ast.Delete():
+        case (
+            ast.NamedExpr()
+            | ast.Yield()
+            | ast.YieldFrom()
+            | ast.Await()
+            | ast.AsyncFunctionDef()
+            | ast.AsyncFor()
+            | ast.AsyncWith()
+            | ast.Delete()
+        ):
             raise refuse(node, f"`{ast.unparse(node).splitlines()[0]}`", "use plain assignments and functions")
         case ast.Name(id=name) if name in _FORBIDDEN or (name.startswith("__") and name not in _PLAIN_NAMES | {"__name__"}):
             raise refuse(node, f"the name {name}", "leave it out: it may change what is read elsewhere")
@@ -200,7 +220,9 @@ def _check_stores(kind: ast.ClassDef) -> None:
             if isinstance(part, ast.Attribute) and not isinstance(part.ctx, ast.Load):
                 fits = isinstance(part.value, ast.Name) and part.value.id == own and not rebound
                 if not fits or one.name not in ("__init__", "__post_init__"):
-                    raise refuse(part, f"an assignment to `{ast.unparse(part)}`", "return the new value instead of storing it", "DPA706")  # noqa: E501
+                    raise refuse(
+                        part, f"an assignment to `{ast.unparse(part)}`", "return the new value instead of storing it", "DPA706"
+                    )
 
 
 def bindings(tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
@@ -219,7 +241,9 @@ def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Value]]:
     """The names that an import binds, and what they mean."""
     if isinstance(node, ast.Import):
         for one in node.names:
-            if one.name.partition(".")[0] not in _MODULES or (one.asname is None and "." in one.name and one.name.partition(".")[0] != "numpy"):  # noqa: E501
+            if one.name.partition(".")[0] not in _MODULES or (
+                one.asname is None and "." in one.name and one.name.partition(".")[0] != "numpy"
+            ):
                 raise refuse(node, f"an import of {one.name}", "keep the function in a file without it")
             yield one.asname or one.name.partition(".")[0], Builtin(one.name if one.asname else one.name.partition(".")[0])
         return
@@ -286,7 +310,9 @@ def _class(state: State, node: ast.ClassDef) -> Class:
         match one:
             case ast.Expr(value=ast.Constant()) | ast.Pass():
                 continue
-            case ast.AnnAssign(target=ast.Name(id=name), annotation=kind, value=default) if style != "plain" and _is_field(state, kind):
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=kind, value=default) if style != "plain" and _is_field(
+                state, kind
+            ):
                 value = None if default is None else value_of(state, default)
                 if isinstance(value, Ref):
                     raise refuse(one, f"the default of {name}", "use a number or a text")
@@ -365,7 +391,7 @@ def _check_class_names(node: ast.ClassDef) -> None:
             parts = [*one.args.defaults, *one.args.kw_defaults]
         elif isinstance(one, (ast.Assign, ast.AnnAssign)):
             parts = [one.value, getattr(one, "annotation", None)]
-        for part in (found for part in parts if part is not None for found in ast.walk(part)):
+        for part in (found for one_part in parts if one_part is not None for found in ast.walk(one_part)):
             if isinstance(part, ast.Name) and part.id in own:
                 raise refuse(part, f"{part.id} in the class {node.name}", "use a constant of the file", "DPA705")
 
@@ -388,11 +414,15 @@ def _style(state: State, node: ast.ClassDef) -> str:
     decorator = node.decorator_list[0]
     given = {one.arg: one.value for one in decorator.keywords} if isinstance(decorator, ast.Call) else {}
     plain = all(isinstance(one, ast.Constant) and one.value is True for one in given.values())
-    if meaning(decorator.func if isinstance(decorator, ast.Call) else decorator) != "dataclasses.dataclass" or not plain or set(given) - {"frozen", "slots"}:  # noqa: E501
+    if (
+        meaning(decorator.func if isinstance(decorator, ast.Call) else decorator) != "dataclasses.dataclass"
+        or not plain
+        or set(given) - {"frozen", "slots"}
+    ):
         raise refuse(decorator, "a decorator", "write @dataclass(frozen=True)")
     if isinstance(decorator, ast.Call) and decorator.args:
         raise refuse(decorator, "a decorator", "write @dataclass(frozen=True)")
     return "frozen" if "frozen" in given else "dataclass"
 
 
-__all__ = ["Any", "Dictionary", "Items", "Sources", "Source", "Tuple", "admit", "bindings", "find", "imported", "load"]
+__all__ = ["Any", "Dictionary", "Items", "Source", "Sources", "Tuple", "admit", "bindings", "find", "imported", "load"]

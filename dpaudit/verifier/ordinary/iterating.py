@@ -12,15 +12,12 @@ from dpaudit.verifier.ordinary.loops import is_plain, template
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import Released, State, assigned_in
 from dpaudit.verifier.ordinary.values import (
-    Builtin,
     Counts,
     Dictionary,
     Frame,
-    Function,
     Growing,
     Items,
     Iterator,
-    Method,
     Output,
     Ref,
     Scalar,
@@ -82,10 +79,14 @@ def _walk_object(state: State, node: ast.AST, found: Ref) -> Walk | Sequence:
             return _walk_iterator(state, node, iterator)
         case Counts():
             raise teach(node, "private keys", "a loop over keys that are found in the data")
+        case Spent(why) if "iterator" in why:
+            raise teach(node, "two generators", "an iterator that is used again", "items")
         case Spent(why):
-            raise (teach(node, "two generators", "an iterator that is used again", "items") if "iterator" in why else refuse(node, f"a loop over {why}", "loop over something else", "DPA705"))  # fmt: skip
+            raise refuse(node, f"a loop over {why}", "loop over something else", "DPA705")
         case Output() | Growing():
-            raise refuse(node, f"a loop over `{ast.unparse(node)}`, which a loop fills,", "compute it in the loop that fills it", "DPA706")  # fmt: skip
+            raise refuse(
+                node, f"a loop over `{ast.unparse(node)}`, which a loop fills,", "compute it in the loop that fills it", "DPA706"
+            )
     raise refuse(node, f"a loop over `{ast.unparse(node)}`", "loop over a list, range, or a list written out", "DPA706")
 
 
@@ -167,7 +168,8 @@ def beside(state: State, node: ast.AST, found: list[Sequence], make: Any) -> Seq
             continue
         if not all(one.index and one.length for one in (first, other)):
             raise refuse(node, f"`{ast.unparse(node)}`", "combine lists of public length, or made of the same records", "DPA706")
-        assert first.length and other.length  # noqa: S101 - for the type checker
+        assert first.length is not None  # noqa: S101 - for the type checker
+        assert other.length is not None  # noqa: S101 - for the type checker
         if first.length.code != other.length.code:
             state.owe(f"{first.length.code} == {other.length.code}")
 
@@ -312,7 +314,9 @@ def over(state: State, node: ast.AST, inner: Sequence, make: Any) -> Sequence:
         state.record_loops -= inner.private
     _check_quiet(state, node, heap, lines, grown)
     if not is_plain(value):
-        raise refuse(node, f"`{ast.unparse(node)}`, whose elements are no numbers,", "keep numbers, texts or tuples of them", "DPA706")
+        raise refuse(
+            node, f"`{ast.unparse(node)}`, whose elements are no numbers,", "keep numbers, texts or tuples of them", "DPA706"
+        )
     made = template(lines, depth, value, private=inner.private)
     made = replace(made, once=inner.once or any(text.startswith("noise__") for _, text, _ in lines))
     return replace(made, base=inner.base, head=inner.head) if depth == inner.depth else made
@@ -321,14 +325,20 @@ def over(state: State, node: ast.AST, inner: Sequence, make: Any) -> Sequence:
 def _check_quiet(state: State, node: ast.AST, heap: dict[int, Any], lines: list[Any], grown: int) -> None:
     """What is evaluated for each element may not have effects."""
     changed = any(state.heap[address] is not one and address != state.frame for address, one in heap.items())
-    if changed or state.grown() != grown or any(isinstance(text, Released) or text.startswith(("raise", "break")) for _, text, _ in lines):
+    if (
+        changed
+        or state.grown() != grown
+        or any(isinstance(text, Released) or text.startswith(("raise", "break")) for _, text, _ in lines)
+    ):
         raise refuse(node, f"`{ast.unparse(node)}`, which has effects,", "write a loop", "DPA706")
 
 
 # Comprehensions.
 
 
-def comprehended(state: State, node: Any, elements: ast.expr | tuple[ast.expr, ...], frame: int, first: Value) -> Guarded | Sequence:  # fmt: skip
+def comprehended(
+    state: State, node: Any, elements: ast.expr | tuple[ast.expr, ...], frame: int, first: Value
+) -> Guarded | Sequence:
     """The elements of a comprehension; the first iterable was evaluated before, in the frame around it."""
     targets = frozenset(part.id for one in node.generators for part in ast.walk(one.target) if isinstance(part, ast.Name))
     outer, state.frame = state.frame, state.new(Frame({}, targets, frame)).address
@@ -383,7 +393,9 @@ def _bound(state: State, clause: ast.comprehension, value: Value) -> Scalar | No
     bind(state, clause.target, value)
     if not clause.ifs:
         return None
-    joined: ast.expr = clause.ifs[0] if len(clause.ifs) == 1 else ast.copy_location(ast.BoolOp(ast.And(), clause.ifs), clause.ifs[0])
+    joined: ast.expr = (
+        clause.ifs[0] if len(clause.ifs) == 1 else ast.copy_location(ast.BoolOp(ast.And(), clause.ifs), clause.ifs[0])
+    )
     return test_of(state, joined)
 
 
@@ -427,7 +439,7 @@ def as_list(state: State, node: ast.AST, found: Guarded | Sequence, form: str = 
         if guard is None:
             outcomes.append(state, node, made, value)
         else:
-            state.branch(node, guard, lambda value=value: outcomes.append(state, node, made, value), lambda: None)
+            state.branch(guard, lambda value=value: outcomes.append(state, node, made, value), lambda: None)
     return state.new(made)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from dpaudit.verifier.ordinary import outcomes
 from dpaudit.verifier.ordinary.numbers import DATA_BITS, MOST_FLOAT_BITS
-from dpaudit.verifier.ordinary.refusing import refuse
+from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import Line, Loop, Released, State, as_kind, assigned_in, core_names
 from dpaudit.verifier.ordinary.values import (
     UNKNOWN,
@@ -46,7 +46,9 @@ class _Changes:
     pieces: dict[int, Object] = field(default_factory=dict)  # objects that the loop fills, or replaces
 
 
-def repeat(state: State, node: ast.AST, opening: Callable[[], Value], body: Callable[[Value], object], *, private: bool, public: bool) -> None:  # fmt: skip
+def repeat(
+    state: State, node: ast.AST, opening: Callable[[], Value], body: Callable[[Value], object], *, private: bool, public: bool
+) -> None:
     """Write a loop of the core program.
 
     Args:
@@ -70,7 +72,11 @@ def repeat(state: State, node: ast.AST, opening: Callable[[], Value], body: Call
             break
     else:
         raise refuse(node, "a loop in which too much changes", "keep less from one round to the next", "DPA706")
-    filled = {address: _filled(state, node, one, loop.grown[address], private=private) for address, one in found.pieces.items() if isinstance(one, Growing)}  # fmt: skip
+    filled = {
+        address: _filled(state, node, one, loop.grown[address], private=private)
+        for address, one in found.pieces.items()
+        if isinstance(one, Growing)
+    }
     for address, one in filled.items():
         if isinstance(one, Output):
             before = state.heap[address]
@@ -106,7 +112,9 @@ def _enter(state: State, found: _Changes) -> None:
             state.heap[address] = held.made({**held.cells(), **cells})
 
 
-def _round(state: State, opening: Callable[[], Value], body: Callable[[Value], object], found: _Changes, *, private: bool, public: bool) -> tuple[Loop, list[Mapping[int, Object]]]:  # fmt: skip
+def _round(
+    state: State, opening: Callable[[], Value], body: Callable[[Value], object], found: _Changes, *, private: bool, public: bool
+) -> tuple[Loop, list[Mapping[int, Object]]]:
     """Interpret one round: the loop, and the heaps at its ends."""
     loop = Loop(private, len(state.so_far()), state.depth, dict(state.heap))
     loop.phis = {one.code for phi in found.phis.values() for one, _ in _leaves(phi, phi)}
@@ -161,7 +169,9 @@ def _assign(state: State, found: _Changes) -> None:
         state.emit(f"{name} = {code}")
 
 
-def _learn(state: State, entry: Mapping[int, Object], loop: Loop, ends: list[Mapping[int, Object]], found: _Changes, *, public: bool) -> bool:  # fmt: skip
+def _learn(
+    state: State, entry: Mapping[int, Object], loop: Loop, ends: list[Mapping[int, Object]], found: _Changes, *, public: bool
+) -> bool:
     """Add what a round changed; True if that is new."""
     before = (dict(found.phis), dict(found.lost), dict(found.pieces))
     for address in loop.grown:
@@ -213,7 +223,11 @@ def _phi(state: State, stem: str, first: Value, known: Value, new: Value, *, pub
                 (name, _phi(state, stem, one, two, three, public=public))
                 for (name, one), (_, two), (_, three) in zip(items, knowns, others, strict=True)
             ]
-            return None if any(one is None for _, one in fields) else Record(owner, tuple((name, one) for name, one in fields if one is not None))  # fmt: skip
+            return (
+                None
+                if any(one is None for _, one in fields)
+                else Record(owner, tuple((name, one) for name, one in fields if one is not None))
+            )
     return new if new == known else None
 
 
@@ -227,6 +241,8 @@ def growing(state: State, address: int) -> Loop | None:
 
 def grow(state: State, address: int, value: Value) -> None:
     """Let a list or dictionary grow in a loop: a list by a value, a dictionary by a pair of a key and an amount."""
+    if address in state.shared:
+        raise teach(ast.Pass(), "mutation", "a change of something that outlives the call", line=state.line)
     loop = growing(state, address)
     assert loop is not None  # noqa: S101 - callers have looked
     loop.grown.setdefault(address, []).append((value, _template(state, loop, value)))
@@ -282,4 +298,4 @@ def _filled(state: State, node: ast.AST, found: Growing, grown: list[tuple[Any, 
     return Output(outcomes.channel(state), before.form)
 
 
-__all__ = ["Entry", "grow", "is_plain", "growing", "repeat", "template"]
+__all__ = ["Entry", "grow", "growing", "is_plain", "repeat", "template"]

@@ -136,7 +136,13 @@ def _of_spent(state: State, node: ast.AST, owner: Value, name: str, args: Args, 
 
 def _of_text(state: State, node: ast.AST, owner: Value, name: str, args: Args, named: Named) -> Value | None:
     """Methods of constant texts, which Python computes."""
-    if isinstance(owner, Scalar) and isinstance(owner.known, str) and name in ("lower", "upper", "strip", "title") and not args and not named:  # noqa: E501
+    if (
+        isinstance(owner, Scalar)
+        and isinstance(owner.known, str)
+        and name in ("lower", "upper", "strip", "title")
+        and not args
+        and not named
+    ):
         return state.text(getattr(owner.known, name)())
     return None
 

@@ -162,7 +162,12 @@ def _rounds(op: ast.operator, left: Scalar, right: Scalar, exact: Any) -> bool:
     """True where floats give another constant than exact numbers do."""
     if _INEXACT in (left.bits, right.bits):
         return True
-    compute: Any = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b, ast.Div: lambda a, b: a / b}.get(type(op), pow)  # noqa: E501
+    compute: Any = {
+        ast.Add: lambda a, b: a + b,
+        ast.Sub: lambda a, b: a - b,
+        ast.Mult: lambda a, b: a * b,
+        ast.Div: lambda a, b: a / b,
+    }.get(type(op), pow)
     try:
         return bool(compute(float(left.known), float(right.known)) != float(exact))
     except (OverflowError, ValueError, ZeroDivisionError):

@@ -14,7 +14,6 @@ from dpaudit.verifier.ordinary.state import SHOWN, Line, Released, State
 from dpaudit.verifier.ordinary.values import (
     Counts,
     Dictionary,
-    Growing,
     Instance,
     Items,
     Kind,
@@ -109,7 +108,12 @@ def _form(state: State, node: ast.AST, found: Value, slots: list[Scalar]) -> tup
             return _form_of_object(state, node, found, slots)
         case Poison(why):
             raise refuse(node, f"a value {why}", "give it one type and one form on every way", "DPA705")
-    raise refuse(node, f"`{ast.unparse(getattr(node, 'value', None) or node)}` as a result", "return numbers, texts, lists and dictionaries", "DPA705")  # fmt: skip
+    raise refuse(
+        node,
+        f"`{ast.unparse(getattr(node, 'value', None) or node)}` as a result",
+        "return numbers, texts, lists and dictionaries",
+        "DPA705",
+    )
 
 
 def _form_of_object(state: State, node: ast.AST, found: Ref, slots: list[Scalar]) -> tuple[Any, ...]:
@@ -129,7 +133,12 @@ def _form_of_object(state: State, node: ast.AST, found: Ref, slots: list[Scalar]
             return ("output", _collected(state, node, taken(state, node, found.address, items)).name, items.form)
         case Counts():
             raise teach(node, "private keys", "a dictionary over keys that are found in the data")
-    raise refuse(node, f"`{ast.unparse(getattr(node, 'value', None) or node)}` as a result", "return numbers, texts, lists and dictionaries", "DPA705")  # fmt: skip
+    raise refuse(
+        node,
+        f"`{ast.unparse(getattr(node, 'value', None) or node)}` as a result",
+        "return numbers, texts, lists and dictionaries",
+        "DPA705",
+    )
 
 
 def _collected(state: State, node: ast.AST, found: Sequence) -> Output:

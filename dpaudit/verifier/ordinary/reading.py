@@ -12,7 +12,7 @@ from dpaudit.spec import LAWS, Spec
 from dpaudit.verifier.ordinary import arrays, builtins, draws, files, methods, ordering, outcomes, records
 from dpaudit.verifier.ordinary.calls import Sources, call
 from dpaudit.verifier.ordinary.files import Source
-from dpaudit.verifier.ordinary.refusing import refuse, teach
+from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.scopes import Scopes
 from dpaudit.verifier.ordinary.state import Again, Learned, State, frame_of
 from dpaudit.verifier.ordinary.types import Type, read_annotation
@@ -22,10 +22,8 @@ from dpaudit.verifier.ordinary.values import (
     Frame,
     Function,
     Generator,
-    Instance,
     Nothing,
     Record,
-    Ref,
     Scalar,
     Value,
 )
@@ -144,20 +142,13 @@ def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Lear
             named[name] = records.declare(state, data, name, kind, None if change is None else change.relation, change)
         else:
             named[name] = _parameter(state, name, kind, scalars)
-    named |= {name: meaning for name, meaning in _samplers(tree, claimed)}
+    named |= dict(_samplers(tree, claimed))
     function = _function(state, source)
-    before = _held(state, named.get("self"))
+    state.shared = frozenset(address for address, one in state.heap.items() if not isinstance(one, Frame))
     call(state, tree, function, [named.pop(one.arg) for one in tree.args.posonlyargs], named)
-    if _held(state, None if before is None else before[0]) != before:
-        raise teach(tree, "mutation", f"a method that changes its {source.owner}")
     if unfit is not None:
         raise unfit
     return _finished(state, source, claimed, types, data, scalars, arguments)
-
-
-def _held(state: State, own: Any) -> Any:
-    """An instance and what it holds."""
-    return (own, state.object(own)) if isinstance(own, Ref) and isinstance(state.object(own), Instance) else None
 
 
 def _function(state: State, source: Source) -> Value:
@@ -268,7 +259,9 @@ def _object(state: State, name: str, kind: Type, scalars: list[tuple[str, str]])
     assert owner is not None  # noqa: S101 - for the type checker
     parts: dict[str, Value] = {}
     init = next((function for one, function, _ in owner.methods if one == "__init__"), None)
-    pairs: list[tuple[str, ast.expr | None, Value | None]] = [(one, annotation, default) for one, annotation, default in owner.fields]
+    pairs: list[tuple[str, ast.expr | None, Value | None]] = [
+        (one, annotation, default) for one, annotation, default in owner.fields
+    ]
     if owner.style == "plain" and init is not None:
         known = dict(init.defaults)
         given = [*init.node.args.posonlyargs, *init.node.args.args][1:] + init.node.args.kwonlyargs

@@ -201,14 +201,18 @@ class State:
 
     def grown(self) -> int:
         """How often something grew in the loops around, or a loop was left."""
-        return sum(len(found) for loop in self.loops for found in loop.grown.values()) + sum(len(loop.breaks) for loop in self.loops)
+        return sum(len(found) for loop in self.loops for found in loop.grown.values()) + sum(
+            len(loop.breaks) for loop in self.loops
+        )
 
     # Ways.
 
     @contextmanager
     def trial(self) -> Iterator[None]:
         """Try something of which nothing remains."""
-        saved = {one: getattr(self, one) for one in ("lines", "depth", "line", "dead", "private_tests", "record_loops", "frame", "calls")}
+        saved = {
+            one: getattr(self, one) for one in ("lines", "depth", "line", "dead", "private_tests", "record_loops", "frame", "calls")
+        }
         copies = {one: type(getattr(self, one))(getattr(self, one)) for one in ("heap", "loops", "raises", "returns")}
         outputs = {name: list(found) for name, found in self.outputs.items()}
         grown = [{key: list(found) for key, found in loop.grown.items()} for loop in self.loops]
@@ -233,7 +237,7 @@ class State:
         finally:
             self.private_tests -= secret
 
-    def branch(self, node: ast.AST, test: Scalar, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+    def branch(self, test: Scalar, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
         """Go both ways, and let them meet: values that differ become a core name, or have no value.
 
         A way gives a value, and the state says whether it ended. Gives the value of both, or of the one that goes on.
@@ -309,7 +313,12 @@ class State:
         """A list that got other elements on one way than on the other is an output list from here on."""
         from dpaudit.verifier.ordinary import outcomes
 
-        if not (isinstance(one, Items) and isinstance(other, Items)) or one.form != "list" or other.form != "list" or self.record_loops:
+        if (
+            not (isinstance(one, Items) and isinstance(other, Items))
+            or one.form != "list"
+            or other.form != "list"
+            or self.record_loops
+        ):
             return None
         made, lines = Output(outcomes.channel(self)), self.lines
         try:

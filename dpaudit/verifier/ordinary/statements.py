@@ -131,7 +131,7 @@ def _statement(state: State, node: ast.stmt) -> Items_ | None:
             _raise(state, node)
         case ast.Assert():
             test = test_of(state, node.test)
-            state.branch(node, test, lambda: None, lambda: _ended(state, node, "AssertionError", node.msg))
+            state.branch(test, lambda: None, lambda: _ended(state, node, "AssertionError", node.msg))
         case ast.Pass():
             pass
         case ast.Import() | ast.ImportFrom():
@@ -278,11 +278,9 @@ def _if(state: State, node: ast.If, items: Items_) -> tuple[tuple[str, Any] | No
     if found.is_known:
         return None, (*(node.body if found.known else node.orelse), *items)
     if not _jumps(node):
-        state.branch(node, found, lambda: execute(state, tuple(node.body)), lambda: execute(state, tuple(node.orelse)))
+        state.branch(found, lambda: execute(state, tuple(node.body)), lambda: execute(state, tuple(node.orelse)))
         return None, items
-    end = state.branch(
-        node, found, lambda: execute(state, (*node.body, *items)), lambda: execute(state, (*node.orelse, *items))
-    )
+    end = state.branch(found, lambda: execute(state, (*node.body, *items)), lambda: execute(state, (*node.orelse, *items)))
     return _end_of(state, node, end), ()
 
 
@@ -312,7 +310,9 @@ def _jumps(node: ast.stmt) -> bool:
 
 def _returns(node: ast.stmt) -> bool:
     """True if a statement may return."""
-    inner = [part for name in ("body", "orelse") for part in getattr(node, name, [])] if not isinstance(node, ast.FunctionDef) else []
+    inner = (
+        [part for name in ("body", "orelse") for part in getattr(node, name, [])] if not isinstance(node, ast.FunctionDef) else []
+    )
     return isinstance(node, ast.Return) or any(map(_returns, inner))
 
 
@@ -367,7 +367,7 @@ def _raise(state: State, node: ast.Raise) -> None:
     if not isinstance(name, ast.Name) or name.id not in _EXCEPTIONS or _is_bound(state, name.id):
         raise refuse(node, f"`{ast.unparse(node)}`", "raise one of Python's exceptions", "DPA706")
     args = node.exc.args if isinstance(node.exc, ast.Call) else []
-    if isinstance(node.exc, ast.Call) and node.exc.keywords or any(isinstance(one, ast.Starred) for one in args):
+    if (isinstance(node.exc, ast.Call) and node.exc.keywords) or any(isinstance(one, ast.Starred) for one in args):
         raise refuse(node, f"`{ast.unparse(node)}`", "raise with a message", "DPA706")
     _ended(state, node, name.id, *args)
 

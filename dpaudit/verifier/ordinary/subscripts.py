@@ -11,12 +11,12 @@ from dpaudit.verifier.ordinary.loops import grow, growing
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import Again, State
 from dpaudit.verifier.ordinary.values import (
+    UNKNOWN,
     Counts,
     Dictionary,
     Entry,
     Growing,
     Items,
-    UNKNOWN,
     Nothing,
     Output,
     Record,
@@ -98,7 +98,9 @@ def _picked(state: State, node: ast.AST, key: Scalar, pairs: list[tuple[Scalar, 
     """The value of a key that is one of several."""
     found = numbers.scalar(state, node, pairs[-1][1])
     for name, value in pairs[-2::-1]:
-        found = numbers.chosen(state, node, numbers.truth_of(f"({key.code} == {name.code})", key), numbers.scalar(state, node, value), found)
+        found = numbers.chosen(
+            state, node, numbers.truth_of(f"({key.code} == {name.code})", key), numbers.scalar(state, node, value), found
+        )
     return found
 
 
@@ -119,7 +121,9 @@ def _of_object(state: State, node: ast.AST, owner: Ref, place: Value) -> Value:
         case Spent(why):
             raise refuse(node, f"`{ast.unparse(node)}` of {why}", "keep each value under a name of its own", "DPA705")
         case Output() | Growing():
-            raise refuse(node, f"`{ast.unparse(node)}` of a list that a loop fills", "keep the value under a name of its own", "DPA705")
+            raise refuse(
+                node, f"`{ast.unparse(node)}` of a list that a loop fills", "keep the value under a name of its own", "DPA705"
+            )
     raise refuse(node, f"`{ast.unparse(node)}`", "read elements of lists, tuples and dictionaries", "DPA706")
 
 
@@ -272,9 +276,13 @@ def contains(state: State, node: ast.AST, one: Value, owner: Value) -> Any:
             place = numbers.number(state, node, one)
             if place.kind != "int":
                 raise refuse(node, f"`{ast.unparse(node)}` of a number that may not be whole", "compare with < and <=", "DPA703")
-            return numbers.connected("and", [
-                numbers.compared(state, node, ast.LtE(), start, place), numbers.compared(state, node, ast.Lt(), place, stop),
-            ])  # fmt: skip
+            return numbers.connected(
+                "and",
+                [
+                    numbers.compared(state, node, ast.LtE(), start, place),
+                    numbers.compared(state, node, ast.Lt(), place, stop),
+                ],
+            )
         case Growing(Dictionary()) | Counts():
             raise refuse(node, f"`{ast.unparse(node)}`", "count with `counts[key] = counts.get(key, 0) + 1`", "DPA706")
         case _:
@@ -336,7 +344,9 @@ def assign(state: State, node: ast.AST, owner: Value, place: Value, value: Value
         case Growing(Dictionary()):
             _count(state, node, owner.address, _key(state, node, place), value)
         case _:
-            raise refuse(node, f"an assignment to `{ast.unparse(node)}`", "assign to elements of lists that are written out", "DPA705")
+            raise refuse(
+                node, f"an assignment to `{ast.unparse(node)}`", "assign to elements of lists that are written out", "DPA705"
+            )
 
 
 def _as_element(state: State, node: ast.AST, items: tuple[Value, ...], value: Scalar) -> Scalar:
@@ -345,7 +355,9 @@ def _as_element(state: State, node: ast.AST, items: tuple[Value, ...], value: Sc
     if kinds == {frozenset({"np.float"})}:
         return numbers.floated(state, node, numbers.number(state, node, value), frozenset({"np.float"}))
     if kinds == {frozenset({"np.int"})} and value.kind == "int" and numbers.bits_of(value) <= numbers.DATA_BITS + 2:
-        return Scalar(value.code, "int", frozenset({"np.int"}), value.known, public=value.public, noisy=value.noisy, bits=value.bits)
+        return Scalar(
+            value.code, "int", frozenset({"np.int"}), value.known, public=value.public, noisy=value.noisy, bits=value.bits
+        )
     raise refuse(node, "an element that the array may not hold as it is", "make the array with np.zeros", "DPA703")
 
 
@@ -361,14 +373,25 @@ def _added(state: State, owner: Ref, held: Dictionary, name: Scalar, value: Valu
     return None
 
 
-def _put(state: State, node: ast.AST, owner: Ref, held: Any, cells: dict[Any, Value], where: Any, value: Value, keys: list[tuple[Scalar, Any]]) -> None:  # fmt: skip
+def _put(
+    state: State,
+    node: ast.AST,
+    owner: Ref,
+    held: Any,
+    cells: dict[Any, Value],
+    where: Any,
+    value: Value,
+    keys: list[tuple[Scalar, Any]],
+) -> None:
     """Replace one cell, or the one of several that an expression says."""
     if isinstance(where, int):
         cells[where] = value
     else:
         for name, key in keys:
             test = numbers.truth_of(f"({where.code} == {name.code})", where)
-            cells[key] = numbers.chosen(state, node, test, numbers.scalar(state, node, value), numbers.scalar(state, node, cells[key]))
+            cells[key] = numbers.chosen(
+                state, node, test, numbers.scalar(state, node, value), numbers.scalar(state, node, cells[key])
+            )
     state.change(node, owner.address, held.made(cells))
 
 

@@ -67,7 +67,9 @@ def formatted(state: State, node: ast.JoinedStr, value_of: Callable[[State, ast.
             continue
         assert isinstance(one, ast.FormattedValue)  # noqa: S101 - for the type checker
         value = value_of(state, one.value)
-        spec = "".join(str(part.value) if isinstance(part, ast.Constant) else "{" for part in getattr(one.format_spec, "values", []))
+        spec = "".join(
+            str(part.value) if isinstance(part, ast.Constant) else "{" for part in getattr(one.format_spec, "values", [])
+        )
         _check_format(state, node, value, spec)
         parts.append(value)
         if isinstance(value, Scalar) and type(value.known) in (str, int) and one.conversion == -1 and not spec:
@@ -83,7 +85,7 @@ def _check_format(state: State, node: ast.AST, value: Value, spec: str) -> None:
     found = _FORMAT.fullmatch(spec)
     types = value.types if isinstance(value, Scalar) else frozenset({"?"})
     if isinstance(value, Opaque):
-        fits = value.sort == "number" and found is not None and found.group(1) != "d" or not spec
+        fits = (value.sort == "number" and found is not None and found.group(1) != "d") or not spec
     else:
         exact = types & {"Fraction", "str", "bool"}
         fits = not spec or (found is not None and not exact and (found.group(1) != "d" or types <= {"int", "np.int"}))

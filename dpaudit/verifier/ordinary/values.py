@@ -352,9 +352,7 @@ class Spent(_Whole):
     why: str
 
 
-Object: TypeAlias = (
-    Items | Dictionary | Frame | Instance | Sequence | Counts | Output | Growing | Iterator | Spent
-)
+Object: TypeAlias = Items | Dictionary | Frame | Instance | Sequence | Counts | Output | Growing | Iterator | Spent
 
 
 def names_in(code: str) -> set[str]:
