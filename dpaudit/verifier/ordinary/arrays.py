@@ -432,14 +432,18 @@ def _clip(state: State, node: ast.AST, args: Args, named: Named) -> Value:
         state.assume(found.origin, "list", "np.clip")
     state.real("arrays of floats")
 
-    def make(one: Value) -> Value:
+    ends = [end for end in (low, high) if not isinstance(end, Nothing)]
+
+    def make(one: Value, *_: Value) -> Value:
         if not isinstance(low, Nothing):
             one = numbers.extreme(state, node, one, low, least=False)
         return one if isinstance(high, Nothing) else numbers.extreme(state, node, one, high, least=True)
 
     if any(not isinstance(end, (Scalar, Nothing)) for end in (low, high)):
         raise refuse(node, "clip ends that are no numbers", "use numbers", "DPA706")
-    return elementwise(state, node, [_as_array(state, node, found)], make)
+    # Which of the ends is which is a part of what is not computed.
+    state.callee += f" {isinstance(low, Nothing)} {isinstance(high, Nothing)}"
+    return elementwise(state, node, [_as_array(state, node, found), *ends], make)
 
 
 def _as_array(state: State, node: ast.AST, found: Value) -> Value:
@@ -614,9 +618,10 @@ def _opaque(state: State, node: ast.AST, args: Args, named: Named) -> Value:
         raise refuse(node, f"`{ast.unparse(node)}`", "pass one number or array", "DPA706")
     if any(not (isinstance(one, Scalar) and type(one.known) is int) for one in (*args[1:], *named.values())):
         raise refuse(node, f"`{ast.unparse(node)}`", "round to a constant number of digits", "DPA706")
+    digits = [*args[1:], *named.values()]
     if isinstance(args[0], Ref):
-        return elementwise(state, node, [_as_array(state, node, args[0])], lambda one: texts.opaque(state, node, one))
-    return texts.opaque(state, node, texts.firm_number(state, node, args[0]))
+        return elementwise(state, node, [_as_array(state, node, args[0])], lambda one: texts.opaque(state, node, one, *digits))
+    return texts.opaque(state, node, texts.firm_number(state, node, args[0]), *digits)
 
 
 def _any(*, every: bool) -> Any:

@@ -295,7 +295,7 @@ def _round(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     found = parts["number"]
     if isinstance(found, Scalar) and found.kind == "int" and isinstance(digits, Nothing):
         return found
-    return texts.opaque(state, node, texts.firm_number(state, node, found))
+    return texts.opaque(state, node, texts.firm_number(state, node, found), digits)
 
 
 def _rounded(state: State, node: ast.AST, args: Args, named: Named) -> Value:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Final
 
 from dpaudit.verifier.ordinary.refusing import refuse
-from dpaudit.verifier.ordinary.scopes import Scopes
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
     Builtin,
@@ -38,8 +37,6 @@ class Sources:
     """Functions and classes of modules, by their dotted names."""
     METHODS: Final[dict[str, Callable[[State, ast.AST, Value, str, list[Value], dict[str, Value]], Value | None]]] = {}
     """Methods by the kind of their owner: each gives None where the owner is none of its own."""
-    scopes: Scopes
-    """The names that functions bind, of the file that is read."""
 
     @classmethod
     def is_module(cls, name: str) -> bool:
@@ -71,8 +68,10 @@ def call(state: State, node: ast.AST, function: Value, args: list[Value], named:
         case Builtin(name):
             read = Sources.MODULES.get(name) if "." in name else Sources.PYTHON.get(name)
             if read is not None:
+                state.callee = name
                 return read(state, node, args, named)
         case Method(owner, name):
+            state.callee = f".{name}"
             for find in Sources.METHODS.values():
                 found = find(state, node, owner, name, args, named)
                 if found is not None:
@@ -121,7 +120,7 @@ def _invoked(state: State, node: ast.AST, function: Function, args: list[Value],
     found = bound_arguments(node, function, given_args, named)
     if state.calls >= _DEEPEST:
         raise refuse(node, f"`{ast.unparse(node)}`, which calls itself or goes too deep,", "write a loop", "DPA706")
-    names = Sources.scopes.names_of(function.node)
+    names = state.scopes.names_of(function.node)
     outer, state.frame = state.frame, state.new(Frame(found, names, function.frame)).address
     state.calls += 1
     if function.node is state.main and state.calls == 1:

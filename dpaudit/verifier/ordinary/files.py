@@ -317,7 +317,7 @@ def _class(state: State, node: ast.ClassDef) -> Class:
                 if isinstance(value, Ref):
                     raise refuse(one, f"the default of {name}", "use a number or a text")
                 fields.append((name, kind, value))
-            case ast.Assign(targets=[ast.Name(id=name)], value=value_node) if style in ("plain", "frozen", "dataclass"):
+            case ast.Assign(targets=[ast.Name(id=name)], value=value_node) if style != "tuple" and not name.startswith("__"):
                 value = value_of(state, value_node)
                 if isinstance(value, (Function, Class, Builtin)):
                     raise refuse(one, f"`{ast.unparse(one)}` in a class", "use numbers, texts and tuples")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from dpaudit.verifier.ordinary import outcomes
-from dpaudit.verifier.ordinary.numbers import DATA_BITS, MOST_FLOAT_BITS
+from dpaudit.verifier.ordinary.numbers import DATA_BITS, MOST_BITS, MOST_FLOAT_BITS
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import Line, Loop, Released, State, as_kind, assigned_in, core_names
 from dpaudit.verifier.ordinary.values import (
@@ -130,6 +130,7 @@ def _round(
         ends = [*loop.breaks, *([] if state.dead else [dict(state.heap)])]
         if not state.dead:
             _assign(state, found)
+    loop.lines = state.so_far()[loop.start :]
     if len(state.lines) == size:
         state.emit("pass")
     state.private_tests = tests
@@ -194,7 +195,7 @@ def _learn(
                     continue
                 joined: Value | None = None
                 if key in first and key in new:
-                    joined = _phi(state, str(key), first[key], found.phis.get(place, first[key]), new[key], public=public)
+                    joined = _phi(state, loop, str(key), first[key], found.phis.get(place, first[key]), new[key], public=public)
                 if joined is None:
                     found.phis.pop(place, None)
                     found.lost[place] = f"which the loop of line {state.line} may or may not have assigned"
@@ -203,24 +204,52 @@ def _learn(
     return before != (found.phis, found.lost, found.pieces)
 
 
-def _phi(state: State, stem: str, first: Value, known: Value, new: Value, *, public: bool) -> Value | None:
+def grows(lines: list[Line], code: str, phis: set[str]) -> bool:
+    """True if a round may do more to a number than add what does not depend on the rounds before, or replace it."""
+    known: dict[str, list[str]] = {}
+    for _, text, _ in lines:
+        name, found, value = text.partition(" = ") if isinstance(text, str) else ("", "", "")
+        if found and name not in phis:
+            known.setdefault(name, []).append(value)
+
+    def share(node: ast.AST) -> int:
+        match node:
+            case ast.Name(id=name):
+                return (
+                    1 if name in phis else max((share(ast.parse(one, mode="eval").body) for one in known.get(name, [])), default=0)
+                )
+            case ast.IfExp(body=one, orelse=other):
+                return max(share(one), share(other))
+            case ast.BinOp(left=one, op=ast.Add() | ast.Sub(), right=other):
+                return share(one) + share(other)
+            case ast.UnaryOp(operand=one) | ast.BinOp(left=one, op=ast.FloorDiv() | ast.Mod()):
+                return share(one)
+            case ast.Call(func=ast.Name(id="min" | "max"), args=args):
+                return max(map(share, args))
+        return 2 * max(map(share, ast.iter_child_nodes(node)), default=0)
+
+    return share(ast.parse(code, mode="eval").body) > 1
+
+
+def _phi(state: State, loop: Loop, stem: str, first: Value, known: Value, new: Value, *, public: bool) -> Value | None:
     """What a place holds in any round, or None."""
     match first, known, new:
         case Scalar(), Scalar(), Scalar() if known.kind == new.kind or {known.kind, new.kind} == {"int", "real"}:
             name = known.code if known is not first else state.fresh(stem if stem.isidentifier() and "__" not in stem else "c")
             made = state.mixed(name, replace(known, known=UNKNOWN), new, None, public=public)
             bits = max(known.bits, DATA_BITS)
-            if made.kind == "int" and new.bits > bits + 2:
-                if "np.int" in made.types:
-                    return None
+            bits = new.bits if new.bits > bits + 1 else bits
+            if made.kind == "int" and grows(loop.lines, new.code, loop.phis | {name}):
                 bits = 2 * MOST_FLOAT_BITS
-            return replace(made, bits=bits, tests=() if made.firm else None)
+            if "np.int" in made.types and bits > MOST_BITS:
+                return None
+            return replace(made, bits=min(bits, 2 * MOST_FLOAT_BITS), positive=False, tests=() if made.firm else None)
         case Tuple(items), Tuple(knowns), Tuple(others) if len(items) == len(knowns) == len(others):
-            parts = [_phi(state, stem, *three, public=public) for three in zip(items, knowns, others, strict=True)]
+            parts = [_phi(state, loop, stem, *three, public=public) for three in zip(items, knowns, others, strict=True)]
             return None if None in parts else Tuple(tuple(part for part in parts if part is not None))
         case Record(owner, items), Record(_, knowns), Record(another, others) if owner == another:
             fields = [
-                (name, _phi(state, stem, one, two, three, public=public))
+                (name, _phi(state, loop, stem, one, two, three, public=public))
                 for (name, one), (_, two), (_, three) in zip(items, knowns, others, strict=True)
             ]
             return (

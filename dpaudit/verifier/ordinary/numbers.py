@@ -17,7 +17,7 @@ FLOAT: Final = frozenset({"float"})
 EXACT: Final = frozenset({"Fraction"})
 BOOL: Final = frozenset({"bool"})
 TEXT: Final = frozenset({"str"})
-_MOST_BITS: Final = 62
+MOST_BITS: Final = 62
 MOST_FLOAT_BITS: Final = 1000
 DATA_BITS: Final = 40
 _LARGEST: Final = 10**15
@@ -151,7 +151,7 @@ def _bits(node: ast.AST, op: ast.operator, types: frozenset[str], left: Scalar, 
         made = own[0] * (int(right.known) if right.is_known and 0 <= right.known <= 64 else 64)
     else:
         made = max(own) + isinstance(op, (ast.Add, ast.Sub))
-    if "np.int" in types and made > _MOST_BITS:
+    if "np.int" in types and made > MOST_BITS:
         raise refuse(node, "whole numbers of numpy that may not fit into 64 bits", "write the array with floats, 1.0", "DPA706")
     if types & {"float", "np.float"}:
         fits_float(node, left, right)

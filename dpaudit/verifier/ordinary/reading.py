@@ -10,7 +10,7 @@ from typing import Any, Final
 from dpaudit.errors import Unsupported
 from dpaudit.spec import LAWS, Spec
 from dpaudit.verifier.ordinary import arrays, builtins, draws, files, methods, ordering, outcomes, records
-from dpaudit.verifier.ordinary.calls import Sources, call
+from dpaudit.verifier.ordinary.calls import call
 from dpaudit.verifier.ordinary.files import Source
 from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.scopes import Scopes
@@ -98,7 +98,6 @@ def read(text: str, claimed: Spec, *, function: str | None = None, data: Mapping
     """Read a function of a file: the one that is named, or else its last; `data` types what the file does not say."""
     source = files.find(text, function)
     files.admit(source)
-    Sources.scopes = Scopes(text)
     learned = Learned()
     for _ in range(_MOST_READINGS):
         try:
@@ -112,11 +111,10 @@ def read(text: str, claimed: Spec, *, function: str | None = None, data: Mapping
 
 def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Learned) -> Reading:
     """One reading."""
-    state, tree = State(learned, main=source.function), source.function
+    state, tree = State(learned, main=source.function, scopes=Scopes(source.text)), source.function
     state.reserved = {part.id for part in ast.walk(source.tree) if isinstance(part, ast.Name)}
     state.reserved |= {part.arg for part in ast.walk(source.tree) if isinstance(part, ast.arg)}
     files.load(state, source)
-    state.reals.clear()
     if any(ast.unparse(one).partition("(")[0] not in ("spec", "claim") for one in tree.decorator_list):
         raise refuse(tree.decorator_list[0], "a decorated function", "leave the decorator out", "DPA702")
     types = _types(state, source, declared)

@@ -80,6 +80,7 @@ class Loop:
     breaks: list[Mapping[int, Object]] = field(default_factory=list)
     leave: Callable[[], None] | None = None  # writes what a break leaves behind
     phis: set[str] = field(default_factory=set)  # core names that each round may change
+    lines: list[Line] = field(default_factory=list)  # those of the last round
     tests: int = 0  # how many tests around it are not public
     leaves: bool = False  # whether a test that is not public may end it before its time
 
@@ -115,6 +116,8 @@ class State:
     untyped: int = 0  # the line where a number is put out whose type may show the data
     numbers: Iterator[int] = field(default_factory=lambda: iter(range(1, 10**9)))
     main: Any = None  # the function that is read
+    scopes: Any = None  # the names that functions bind
+    callee: str = ""  # what was called last
     main_frame: int = 0
     true: list[str] = field(default_factory=list)  # tests that hold on this way
     cells: dict[str, tuple[int, str, Object]] = field(default_factory=dict)  # entries that were read, by their code

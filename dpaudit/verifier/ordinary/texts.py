@@ -18,6 +18,9 @@ _FORMAT: Final = re.compile(r"[<>^]?\d{0,2},?(?:\.\d{1,2})?([dfgeEG%]?)")
 def opaque(state: State, node: ast.AST, *parts: Value, sort: str = "number") -> Opaque:
     """What a place of the source makes of values."""
     place = f"{getattr(node, 'lineno', 0)}:{getattr(node, 'col_offset', 0)}:{getattr(node, 'end_col_offset', 0)}"
+    if isinstance(node, ast.Call):
+        # One call may be of several functions.
+        place += f":{state.callee}"
     return Opaque(place, tuple(_held(state, node, one) for one in parts), sort)
 
 
