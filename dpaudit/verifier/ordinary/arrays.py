@@ -385,11 +385,8 @@ def _filled(value: int | None) -> Any:
         if isinstance(kind, Builtin) and kind.name == "int" and one.kind == "int":
             made = replace(one, types=WHOLE)
         elif isinstance(kind, Nothing) or (isinstance(kind, Builtin) and kind.name == "float"):
-            made = (
-                _element(state, node, one)
-                if value is None and isinstance(kind, Nothing)
-                else numbers.floated(state, node, one, FLOAT)
-            )  # type: ignore[assignment]
+            whole = value is None and isinstance(kind, Nothing)
+            made = numbers.scalar(state, node, _element(state, node, one)) if whole else numbers.floated(state, node, one, FLOAT)
         else:
             raise refuse(node, "this dtype", "leave it out", "DPA706")
         return state.new(Items((made,) * size.known, "array"))
@@ -660,7 +657,7 @@ def _of_array(state: State, node: ast.AST, owner: Value, name: str, args: Args, 
             Items(tuple(replace(one, types=types[one.kind]) if isinstance(one, Scalar) else one for one in held.items))
         )
     read = _METHODS.get(name)
-    return None if read is None else read(state, node, [owner, *args], named)  # type: ignore[no-any-return]
+    return None if read is None else read(state, node, [owner, *args], named)
 
 
 def _float64(state: State, node: ast.AST, args: Args, named: Named) -> Value:

@@ -203,14 +203,12 @@ def _sorted(state: State, node: ast.AST, args: Args, named: Named) -> Value:
             raise teach(
                 node, "sorted", "sorted private values", ast.unparse(node.args[0]) if isinstance(node, ast.Call) else "data"
             )
-        values = [one for _, one in found]
-        if all(isinstance(one, Scalar) and one.is_known for one in values):
-            known = [one for one in values if isinstance(one, Scalar)]
-            if len({one.kind == "str" for one in known}) <= 1:
-                return state.new(Items(tuple(sorted(known, key=lambda one: one.known))))
-        if all(guard is None for guard, _ in found) and all(
-            isinstance(one, Scalar) and one.kind != "str" and one.firm for one in values
-        ):
+        values = [one for guard, one in found if guard is None and isinstance(one, Scalar)]
+        known: dict[int, Any] = {place: one.known for place, one in enumerate(values) if one.is_known}
+        if len(values) == len(known) == len(found) and len({one.kind == "str" for one in values}) <= 1:
+            order = sorted(known, key=lambda place: known[place])
+            return state.new(Items(tuple(values[place] for place in order)))
+        if len(values) == len(found) and all(one.kind != "str" and one.firm for one in values):
             # One function of the values, each place of it another.
             whole = texts.opaque(state, node, *values)
             return state.new(Items(tuple(replace(whole, site=f"{whole.site}:{place}") for place in range(len(values)))))
@@ -460,4 +458,5 @@ def _fsum(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     found = iterating.drained(state, node, given(node, args, {}, "seq")["seq"])
     if named:
         raise refuse(node, f"`{ast.unparse(node)}`", "pass it by position", "DPA706")
-    return numbers.floated(state, node, arrays.total(state, node, found, numbers.constant(state, 0)))
+    made = arrays.total(state, node, found, numbers.constant(state, 0))
+    return numbers.floated(state, node, numbers.number(state, node, made))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from dpaudit.spec import LAWS
@@ -244,7 +245,7 @@ def _conditional(state: State, node: ast.IfExp) -> Value:
     ways = []
     for one in (node.body, node.orelse):
         with state.private(not test.public):
-            ways.append(state.quiet(lambda one=one: value_of(state, one)))
+            ways.append(state.quiet(partial(value_of, state, one)))
     one, other = ways
     if one is not None and other is not None and isinstance(one[0], Scalar) and isinstance(other[0], Scalar):
         return numbers.chosen(state, node, test, one[0], other[0])
@@ -380,7 +381,7 @@ def attribute(state: State, node: ast.AST, owner: Value, name: str) -> Value:
             static = {key: function for key, function, style in methods if style == "static"}
             if name in static:
                 return static[name]
-        case Scalar(origin=str()) if "[" in owner.origin or "." in owner.origin:
+        case Scalar(origin=str(origin)) if "[" in origin or "." in origin:
             state.assume(owner.origin, "row", "an attribute")
         case Scalar(origin=str()):
             state.assume(owner.origin, "rng" if name in draws.METHODS else "list", f".{name}")

@@ -110,8 +110,8 @@ def admit(source: Source) -> None:
         raise refuse(source.tree.body[0], f"{again}, which the file binds twice", "give each thing a name of its own")
     _check_names(source, bound)
     classes = {id(one) for one in source.tree.body if isinstance(one, ast.ClassDef)}
-    for node in ast.walk(source.tree):
-        _check_node(node, classes)
+    for part in ast.walk(source.tree):
+        _check_node(part, classes)
     for kind in (one for one in source.tree.body if isinstance(one, ast.ClassDef)):
         _check_stores(kind)
     stores = [one for one in ast.walk(source.tree) if isinstance(one, ast.Attribute) and not isinstance(one.ctx, ast.Load)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator as Steps
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from dpaudit.verifier.ordinary import numbers, outcomes
@@ -122,13 +123,13 @@ def _walk_iterator(state: State, node: ast.AST, found: Iterator) -> Walk | Seque
             return Walk("zip", None, 0, tuple(one for one in walks if isinstance(one, Walk)))
         return _zipped(state, node, walks)
     if found.what == "reversed":
-        inner = parts[0]
-        match inner, state.object(inner) if isinstance(inner, Ref) else None:
+        source = parts[0]
+        match source, state.object(source) if isinstance(source, Ref) else None:
             case Tuple(items), _:
                 return Walk("tuple", Tuple(items[::-1]))
             case Ref(), Items(items, "list"):
                 # A reversed list is read backwards at each step; one that changes meanwhile is refused.
-                return Walk("backwards", inner, len(items))
+                return Walk("backwards", source, len(items))
             case Span(start, stop, step), _ if start.is_known and stop.is_known:
                 return Walk("range", range(start.known, stop.known, step)[::-1])
     raise refuse(node, f"a loop over {found.what or 'a generator expression'}", "write a list comprehension or a loop", "DPA706")
@@ -186,7 +187,8 @@ class _recorded:  # noqa: N801 - a context manager
     """Lines that are written into a list of their own."""
 
     def __init__(self, state: State) -> None:
-        self.state, self.lines = state, []
+        self.state = state
+        self.lines: list[Any] = []
 
     def __enter__(self) -> list[Any]:
         self.outer, self.depth = self.state.lines, self.state.depth
@@ -439,7 +441,7 @@ def as_list(state: State, node: ast.AST, found: Guarded | Sequence, form: str = 
         if guard is None:
             outcomes.append(state, node, made, value)
         else:
-            state.branch(guard, lambda value=value: outcomes.append(state, node, made, value), lambda: None)
+            state.branch(guard, partial(outcomes.append, state, node, made, value), lambda: None)
     return state.new(made)
 
 

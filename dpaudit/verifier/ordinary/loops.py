@@ -85,8 +85,8 @@ def repeat(
                 outcomes.append(state, node, one, item)
             found.pieces[address] = one
     for (address, key), phi in found.phis.items():
-        for one, value in _leaves(phi, state.heap[address].cells()[key]):
-            state.emit(f"{one.code} = {as_kind(value, one.kind)}")
+        for leaf, value in _leaves(phi, state.heap[address].cells()[key]):
+            state.emit(f"{leaf.code} = {as_kind(value, leaf.kind)}")
     _enter(state, found)
     after = dict(state.heap)
     loop, ends = _round(state, opening, body, found, private=private, public=public)

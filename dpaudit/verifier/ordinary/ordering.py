@@ -54,8 +54,8 @@ def flipped(lines: list[Line]) -> list[Line]:
         depth, text, line = lines[at]
         arms = _arms(lines, at) if text == f"if {name}:" else None
         if arms is not None:
-            prefix, kept, suffix = arms
-            made = [(depth, f"{name} = randomized_response({kept}, {chance})", line), (depth, f"{prefix}{name}{suffix}", line)]
+            prefix, turned, suffix = arms
+            made = [(depth, f"{name} = randomized_response({turned}, {chance})", line), (depth, f"{prefix}{name}{suffix}", line)]
             lines[at : at + 4] = made
         elif (kept := _inline(text, name)) is not None:
             whole = f"({kept} if {name} else (not {kept}))"

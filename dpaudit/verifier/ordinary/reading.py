@@ -276,7 +276,8 @@ def _object(state: State, name: str, kind: Type, scalars: list[tuple[str, str]])
             raise refuse(annotation or ast.Pass(), f"the field {one}", "use numbers, truth values and texts", "DPA702", state.line)
         if inner.floats:
             state.real("floats")
-        parts[one] = replace(_parameter(state, f"{name}__{one}", inner, scalars), origin=None)  # type: ignore[type-var]
+        made = _parameter(state, f"{name}__{one}", inner, scalars)
+        parts[one] = replace(made, origin=None) if isinstance(made, Scalar) else made
     return call(state, ast.Pass(), owner, [], parts)
 
 

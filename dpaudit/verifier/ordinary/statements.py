@@ -180,7 +180,7 @@ def _unpacked(state: State, node: ast.expr, found: Value, size: int) -> list[Val
             values = list(items)
         case Record(owner, parts) if owner.style == "tuple":
             values = [value for _, value in parts]
-        case Scalar(origin=str()) if "[" in found.origin:
+        case Scalar(origin=str(origin)) if "[" in origin:
             state.assume(found.origin, f"tuple{size}", "unpacking")
             raise refuse(node, "a record that is unpacked", "annotate the records as tuples", "DPA703")
         case Ref() if isinstance(held := state.object(found), Items) and held.form != "set":

@@ -50,7 +50,7 @@ def element(state: State, node: ast.AST, owner: Value, place: Value) -> Value:
         case Row():
             if isinstance(place, Scalar) and isinstance(place.known, str):
                 return field(state, node, owner, place.known)
-        case Scalar(origin=str()) if "[" in owner.origin:
+        case Scalar(origin=str(origin)) if "[" in origin:
             if isinstance(place, Scalar) and isinstance(place.known, str):
                 state.assume(owner.origin, "row", "a field by name")
             elif isinstance(place, Scalar) and type(place.known) is int and 0 <= place.known < 16:
@@ -182,7 +182,7 @@ def entry(state: State, node: ast.AST, owner: Ref, key: Value, default: Value | 
         return Entry(owner.address, name)
     if not isinstance(held, Dictionary):
         raise refuse(node, f"`{ast.unparse(node)}` of a dictionary that a loop fills", "read it after the loop", "DPA705")
-    cells = dict(held.entries)
+    cells: dict[Any, Value] = dict(held.entries)
     absent = _absent(state, held, default)
     if name.is_known:
         known = key_of(state, node, name)
