@@ -17,7 +17,7 @@ from dpaudit.verifier.ordinary.replaying import Differs, compare, random_inputs,
 from dpaudit.verifier.ordinary.state import SHOWN
 from tests.verifier.ordinary.conftest import rows
 
-ATTACKS = [row for name in ("attacks", "attacks_again", "attacks_third") for row in rows(name)]
+ATTACKS = [row for name in ("attacks", "attacks_again", "attacks_third", "attacks_heap") for row in rows(name)]
 HEAD = "import numpy as np\n\ndef f(data: list[int], eps):\n"
 RECORD = 12345
 """The record that most of the programs treat in a way of its own."""
@@ -101,16 +101,16 @@ def test_an_ordinary_function_is_read(body):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
+        ("    n = 0\n    for x in data:\n        n += 1\n    return x + np.random.laplace(0, 1)\n", "x, which the loop of line 5"),
+        ("    d = {}\n    if eps > 1:\n        d['a'] = 1\n    return len(d)\n", "`len(d)`"),
+        ("    k = 1\n    if len(data) > 3:\n        k = None\n    return k is None\n", "k, which is one of two different things"),
+        ("    try:\n        n = 1\n    except ValueError:\n        n = 2\n    return n\n", "`try`"),
+        ("    if len(data) > 3:\n        raise ValueError(len(data))\n    return 0\n", "an error that shows data"),
+        ("    return getattr(np.random, 'laplace')(0, 1)\n", "the name getattr"),
+        ("    u = np.random.random()\n    return u < 0.5, u < 0.7\n", "`u < 0.7`"),
         (
-            "    n = 0\n    for x in data:\n        n += 1\n    return x + np.random.laplace(0, 1)\n",
-            "x, which may have no value here",
-        ),
-        ("    d = {}\n    if eps > 1:\n        d['a'] = 1\n    return d\n", "the assignment to d['a']"),
-        ("    k = 1\n    xs = [x * k for x in data]\n    k = 2\n    return sum(xs) + k\n", "k, which gets another value"),
-        ("    d = {'a': 1}\n    def g():\n        d['a'] = 2\n        return 1\n    return g()\n", "a function"),
-        (
-            "    if len(data) > 3:\n        raise ValueError('a')\n    raise ValueError('b')\n",
-            "a raise under a test of private data",
+            "    def g():\n        for x in data:\n            if x > 9:\n                return 1\n    return g()\n",
+            "a return from a loop",
         ),
     ],
 )
@@ -121,7 +121,8 @@ def test_a_refusal_names_the_form_and_what_to_write(body, said):
 
 
 def test_a_number_that_is_an_int_in_some_runs_is_not_proven():
-    text = "def f(data: list[int], eps: Fraction):\n    s = 0\n    for x in data:\n        s += Fraction(0)\n    return s\n"
+    lines = ["def f(data: list[int], eps: Fraction):", "    s = 0", "    for x in data:", "        s += Fraction(0)", "    return s"]
+    text = "\n".join(["from fractions import Fraction", *lines, ""])
     found = verify(text, claim="eps", adjacency="add_remove", seconds=5)
     assert found.status == "unknown"
     assert "whose type may show the data" in found.reason
