@@ -23,8 +23,7 @@ _MODULES: Final = {
 }  # fmt: skip
 _FORBIDDEN: Final = frozenset(
     {
-        "getattr", "setattr", "delattr", "exec", "eval", "globals", "locals", "vars", "compile", "__import__", "input", "open",
-        "breakpoint", "super", "type", "object", "memoryview", "help", "exit", "quit", "classmethod", "copyright", "license",
+        "getattr", "setattr", "delattr", "exec", "eval", "globals", "locals", "vars", "compile", "__import__", "breakpoint",
     }
 )  # fmt: skip
 _ATTRIBUTES: Final = frozenset(

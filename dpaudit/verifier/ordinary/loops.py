@@ -120,6 +120,7 @@ def _round(
     loop.phis = {one.code for phi in found.phis.values() for one, _ in _leaves(phi, phi)}
     loop.leave = lambda: _assign(state, found)
     loop.tests = state.private_tests + (not public)
+    ensured = set(state.ensured)
     state.loops.append(loop)
     state.record_loops += private
     element = opening()
@@ -133,7 +134,7 @@ def _round(
     loop.lines = state.so_far()[loop.start :]
     if len(state.lines) == size:
         state.emit("pass")
-    state.private_tests = tests
+    state.private_tests, state.ensured = tests, ensured
     state.dead = False
     state.depth = loop.depth
     state.record_loops -= private

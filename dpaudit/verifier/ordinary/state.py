@@ -121,6 +121,7 @@ class State:
     main_frame: int = 0
     true: list[str] = field(default_factory=list)  # tests that hold on this way
     cells: dict[str, tuple[int, str, Object]] = field(default_factory=dict)  # entries that were read, by their code
+    ensured: set[tuple[int, str]] = field(default_factory=set)  # keys that a growing dictionary has in this round
     facts: dict[str, bool] = field(default_factory=dict)  # tests that the specification decides
     parameters: set[str] = field(default_factory=set)  # public parameters that are no lists
 
@@ -216,7 +217,7 @@ class State:
         saved = {
             one: getattr(self, one) for one in ("lines", "depth", "line", "dead", "private_tests", "record_loops", "frame", "calls")
         }
-        copies = {one: type(getattr(self, one))(getattr(self, one)) for one in ("heap", "loops", "raises", "returns")}
+        copies = {one: type(getattr(self, one))(getattr(self, one)) for one in ("heap", "loops", "raises", "returns", "ensured")}
         outputs = {name: list(found) for name, found in self.outputs.items()}
         grown = [{key: list(found) for key, found in loop.grown.items()} for loop in self.loops]
         breaks = [list(loop.breaks) for loop in self.loops]
@@ -255,14 +256,14 @@ class State:
         for run, head in ((then, f"if {test.code}:"), (otherwise, f"if not {test.code}:")):
             self.arms.append([*outer, (self.depth, head, line)])
             self.heap, self.lines, self.dead = dict(before), [], False
-            self.depth += 1
+            ensured, self.depth = set(self.ensured), self.depth + 1
             # A test holds in its arm, and so need not be owed there.
             turned = test.code[5:-1] if test.code.startswith("(not ") else ""
             self.true.append(test.code if run is then else turned)
             with self.private(not test.public):
                 value = run()
             self.true.pop()
-            self.depth -= 1
+            self.ensured, self.depth = ensured, self.depth - 1
             self.arms.pop()
             arms.append((self.lines, self.heap, value, self.dead))
         self.lines, self.line = outer, line

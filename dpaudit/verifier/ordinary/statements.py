@@ -269,7 +269,7 @@ def _if(state: State, node: ast.If, items: Items_) -> tuple[tuple[str, Any] | No
     state.step(node)
     test = value_of(state, node.test)
     if isinstance(test, Entry):
-        raise refuse(node.test, f"`{ast.unparse(node.test)}`", "count with `counts[key] = counts.get(key, 0) + 1`", "DPA706")
+        return None, (*_known_key(state, node, test), *items)
     from dpaudit.verifier.ordinary.expressions import truth
 
     found = truth(state, node.test, test)
@@ -282,6 +282,28 @@ def _if(state: State, node: ast.If, items: Items_) -> tuple[tuple[str, Any] | No
         return None, items
     end = state.branch(found, lambda: execute(state, (*node.body, *items)), lambda: execute(state, (*node.orelse, *items)))
     return _end_of(state, node, end), ()
+
+
+def _known_key(state: State, node: ast.If, found: Entry) -> list[ast.stmt]:
+    """`if key in counts`, of a dictionary that a loop fills, in the two forms in which people count: what it amounts to."""
+    match node:
+        case ast.If(
+            test=ast.Compare(left=key, ops=[ast.NotIn()], comparators=[owner]),
+            body=[ast.Assign(targets=[ast.Subscript() as target], value=ast.Constant(value=0))],
+            orelse=[],
+        ) if ast.unparse(target) == f"{ast.unparse(owner)}[{ast.unparse(key)}]":
+            state.ensured.add((found.address, found.key.code))
+            return []
+        case ast.If(
+            test=ast.Compare(left=key, ops=[ast.In() | ast.NotIn() as op], comparators=[owner]), body=[one], orelse=[other]
+        ):
+            there, new = (one, other) if isinstance(op, ast.In) else (other, one)
+            target = f"{ast.unparse(owner)}[{ast.unparse(key)}]"
+            added = {ast.unparse(new).replace(f"{target} = ", f"{target} {way}", 1) for way in ("+= ", f"= {target} + ")}
+            if ast.unparse(there) in added and isinstance(new, ast.Assign) and ast.unparse(new.targets[0]) == target:
+                state.ensured.add((found.address, found.key.code))
+                return [there]
+    raise refuse(node.test, f"`{ast.unparse(node.test)}`", "count with `counts[key] = counts.get(key, 0) + 1`", "DPA706")
 
 
 def _end_of(state: State, node: ast.AST, end: Any) -> tuple[str, Any]:

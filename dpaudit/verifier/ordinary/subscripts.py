@@ -177,7 +177,8 @@ def entry(state: State, node: ast.AST, owner: Ref, key: Value, default: Value | 
     if fills and not name.is_known:
         kept = held.before if isinstance(held, Growing) else held
         zero = isinstance(default, Scalar) and default.known == 0 and default.types == numbers.INT
-        if not isinstance(kept, Dictionary) or not (kept.default or zero):
+        there = (owner.address, name.code) in state.ensured and default is None
+        if not isinstance(kept, Dictionary) or not (kept.default or zero or there):
             raise refuse(node, f"`{ast.unparse(node)}`", "count with `counts[key] = counts.get(key, 0) + 1`", "DPA706")
         return Entry(owner.address, name)
     if not isinstance(held, Dictionary):
@@ -270,7 +271,7 @@ def contains(state: State, node: ast.AST, one: Value, owner: Value) -> Any:
             values = list(items)
         case Dictionary(entries):
             if not entries and isinstance(owner, Ref) and growing(state, owner.address):
-                raise refuse(node, f"`{ast.unparse(node)}`", "count with `counts[key] = counts.get(key, 0) + 1`", "DPA706")
+                return Entry(owner.address, _key(state, node, one))
             values = [numbers.constant(state, key) for key, _ in entries]
         case Span(start, stop, 1):
             place = numbers.number(state, node, one)
@@ -283,6 +284,8 @@ def contains(state: State, node: ast.AST, one: Value, owner: Value) -> Any:
                     numbers.compared(state, node, ast.Lt(), place, stop),
                 ],
             )
+        case Growing(Dictionary()) if isinstance(owner, Ref):
+            return Entry(owner.address, _key(state, node, one))
         case Growing(Dictionary()) | Counts():
             raise refuse(node, f"`{ast.unparse(node)}`", "count with `counts[key] = counts.get(key, 0) + 1`", "DPA706")
         case _:

@@ -121,7 +121,13 @@ def test_a_refusal_names_the_form_and_what_to_write(body, said):
 
 
 def test_a_number_that_is_an_int_in_some_runs_is_not_proven():
-    lines = ["def f(data: list[int], eps: Fraction):", "    s = 0", "    for x in data:", "        s += Fraction(0)", "    return s"]
+    lines = [
+        "def f(data: list[int], eps: Fraction):",
+        "    s = 0",
+        "    for x in data:",
+        "        s += Fraction(0)",
+        "    return s",
+    ]
     text = "\n".join(["from fractions import Fraction", *lines, ""])
     found = verify(text, claim="eps", adjacency="add_remove", seconds=5)
     assert found.status == "unknown"
