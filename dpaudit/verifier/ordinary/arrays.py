@@ -340,7 +340,7 @@ def _array(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     parts = given(node, args, named, "object", "dtype?")
     kind = parts.get("dtype", Nothing())
     source = parts["object"]
-    if "asarray" in ast.unparse(node) and is_array(state, source) and isinstance(kind, Nothing):
+    if state.callee == "numpy.asarray" and is_array(state, source) and isinstance(kind, Nothing):
         held = state.object(source) if isinstance(source, Ref) else None
         if isinstance(held, Items):
             return source

@@ -278,7 +278,7 @@ def _text(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     found = given(node, args, {}, "object")["object"]
     if named:
         raise refuse(node, f"`{ast.unparse(node)}`", "pass it by position", "DPA706")
-    if isinstance(found, Scalar) and type(found.known) in (str, int) and ast.unparse(node).startswith("str"):
+    if isinstance(found, Scalar) and type(found.known) in (str, int) and state.callee == "str":
         return state.text(str(found.known))
     texts.as_text(state, node, found)
     return texts.opaque(state, node, found, sort="text")
@@ -306,7 +306,7 @@ def _rounded(state: State, node: ast.AST, args: Args, named: Named) -> Value:
 
 def _math(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     """`math.sqrt`, `exp`, `log`: they fail for some numbers, which are put out where they are not public."""
-    most = 2 if "log(" in ast.unparse(node) else 1
+    most = 2 if state.callee == "math.log" else 1
     if named or not 1 <= len(args) <= most:
         raise refuse(node, f"`{ast.unparse(node)}`", "pass one number", "DPA706")
     return texts.partial(state, node, *(texts.firm_number(state, node, one) for one in args))

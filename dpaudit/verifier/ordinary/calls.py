@@ -60,6 +60,15 @@ def call(state: State, node: ast.AST, function: Value, args: list[Value], named:
     for one in (*args, *named.values()):
         if isinstance(one, Poison):
             raise refuse(node, f"an argument {one.why}", "give it one kind of value on every way", "DPA705")
+    outer = state.callee
+    try:
+        return _called(state, node, function, args, named)
+    finally:
+        state.callee = outer
+
+
+def _called(state: State, node: ast.AST, function: Value, args: list[Value], named: dict[str, Value]) -> Value:
+    """The value of a call, by what is called."""
     match function:
         case Function():
             return _invoked(state, node, function, args, named)
