@@ -15,12 +15,10 @@ from dpaudit.verifier.ordinary.values import (
     Frame,
     Function,
     Instance,
-    Iterator,
     Method,
     Nothing,
     Poison,
     Record,
-    Ref,
     Value,
 )
 
@@ -165,6 +163,3 @@ def _instance(state: State, node: ast.AST, owner: Class, args: list[Value], name
     if after is not None:
         call(state, node, replace(after, bound=result), [], {})
     return result
-
-
-__all__ = ["Iterator", "Ref", "Sources", "bound_arguments", "call", "function_of", "given"]

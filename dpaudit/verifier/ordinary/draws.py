@@ -20,9 +20,7 @@ from dpaudit.verifier.ordinary.values import (
     Iterator,
     Mechanism,
     Nothing,
-    Opaque,
     Scalar,
-    Sequence,
     Tuple,
     Value,
 )
@@ -317,6 +315,3 @@ def fill() -> None:
     modules |= {f"mechanisms{place}.{name}": _mechanism(name) for name, home in _MECHANISMS.items() for place in ("", f".{home}")}
     Sources.MODULES.update(modules)
     Sources.METHODS.update(mechanism=_released, generator=_of_generator)
-
-
-__all__ = ["METHODS", "Opaque", "Sequence", "coin", "draw", "fill", "generated"]

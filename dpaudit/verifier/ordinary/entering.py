@@ -56,13 +56,12 @@ def _same(text: str, file: str, known: Mapping[str, Any], function: FunctionType
                     changed = name
             case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
                 wanted = _constant(value, constants)
-                names = target.elts if isinstance(target, ast.Tuple) else [target]
-                parts = wanted if isinstance(target, ast.Tuple) else [wanted]
-                for part, expected in zip(names, parts, strict=True):
-                    found = known.get(ast.unparse(part))
-                    constants[ast.unparse(part)] = expected
+                targets = target.elts if isinstance(target, ast.Tuple) else [target]
+                for place, expected in zip(targets, wanted if isinstance(target, ast.Tuple) else [wanted], strict=True):
+                    found = known.get(ast.unparse(place))
+                    constants[ast.unparse(place)] = expected
                     if not (_is_generator(found) if expected is ... else repr(found) == repr(expected)):
-                        changed = ast.unparse(part)
+                        changed = ast.unparse(place)
             case ast.Import(names=names):
                 for part in names:
                     bound = part.asname or part.name.partition(".")[0]
@@ -85,10 +84,10 @@ def _is_same_class(node: ast.ClassDef, found: Any, code: CodeType | None, consta
     if not isinstance(found, type) or code is None:
         return False
     own = {one.co_name: one for one in code.co_consts if isinstance(one, CodeType)}
-    for name, one in own.items():
+    for name, inner in own.items():
         value = vars(found).get(name)
         value = getattr(value, "__func__", getattr(value, "fget", value))
-        if not is_same_code(getattr(value, "__code__", None), one):
+        if not is_same_code(getattr(value, "__code__", None), inner):
             return False
     for one in node.body:
         match one:

@@ -18,8 +18,6 @@ from dpaudit.verifier.ordinary.values import (
     Class,
     Dictionary,
     Entry,
-    Frame,
-    Function,
     Generator,
     Infinity,
     Instance,
@@ -35,7 +33,6 @@ from dpaudit.verifier.ordinary.values import (
     Row,
     Scalar,
     Sequence,
-    Span,
     Spent,
     Tuple,
     Value,
@@ -493,5 +490,3 @@ _READERS: Final[Mapping[type, Callable[[State, Any], Value]]] = {
     ast.UnaryOp: _unary,
 }
 """Every kind of expression that is read; any other is refused."""
-
-__all__ = ["Frame", "Function", "Span", "attribute", "operated", "test_of", "truth", "value_of"]

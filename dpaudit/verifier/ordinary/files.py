@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import EllipsisType
-from typing import Any, Final
+from typing import Final
 
 from dpaudit.errors import Unsupported
-from dpaudit.verifier.ordinary.calls import Sources, function_of
+from dpaudit.verifier.ordinary.calls import function_of
 from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.state import State, frame_of
-from dpaudit.verifier.ordinary.values import Builtin, Class, Dictionary, Frame, Function, Items, Ref, Tuple, Value
+from dpaudit.verifier.ordinary.values import Builtin, Class, Frame, Function, Ref, Value
 
 _MODULES: Final = {
     "__future__", "collections", "dataclasses", "dpaudit", "fractions", "math", "mechanisms", "numpy", "random", "scipy",
@@ -259,8 +259,8 @@ def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Value]]:
 
 def load(state: State, source: Source) -> None:
     """Give the names of a file their values: statements in order, as Python runs them."""
+    from dpaudit.verifier.ordinary.assigning import bind
     from dpaudit.verifier.ordinary.expressions import value_of
-    from dpaudit.verifier.ordinary.statements import bind
 
     names = frozenset(name for one in source.tree.body if not isinstance(one, ast.If) for name in _bound_by(one))
     state.frame = state.global_frame = state.new(Frame({}, names, None)).address
@@ -422,6 +422,3 @@ def _style(state: State, node: ast.ClassDef) -> str:
     if isinstance(decorator, ast.Call) and decorator.args:
         raise refuse(decorator, "a decorator", "write @dataclass(frozen=True)")
     return "frozen" if "frozen" in given else "dataclass"
-
-
-__all__ = ["Any", "Dictionary", "Items", "Source", "Sources", "Tuple", "admit", "bindings", "find", "imported", "load"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator as Steps
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -11,7 +10,7 @@ from typing import Any, Final
 from dpaudit.verifier.ordinary import numbers, outcomes
 from dpaudit.verifier.ordinary.loops import is_plain, template
 from dpaudit.verifier.ordinary.refusing import refuse, teach
-from dpaudit.verifier.ordinary.state import Released, State, assigned_in
+from dpaudit.verifier.ordinary.state import Released, State
 from dpaudit.verifier.ordinary.values import (
     Counts,
     Dictionary,
@@ -389,8 +388,8 @@ def _clause(state: State, node: Any, elements: Any, clauses: list[ast.comprehens
 
 def _bound(state: State, clause: ast.comprehension, value: Value) -> Scalar | None:
     """Bind the target of a clause; its conditions together."""
+    from dpaudit.verifier.ordinary.assigning import bind
     from dpaudit.verifier.ordinary.expressions import test_of
-    from dpaudit.verifier.ordinary.statements import bind
 
     bind(state, clause.target, value)
     if not clause.ifs:
@@ -443,6 +442,3 @@ def as_list(state: State, node: ast.AST, found: Guarded | Sequence, form: str = 
         else:
             state.branch(guard, partial(outcomes.append, state, node, made, value), lambda: None)
     return state.new(made)
-
-
-__all__ = ["MOST_UNROLLED", "Steps", "Walk", "as_list", "assigned_in", "comprehended", "drained", "over", "step", "walk"]

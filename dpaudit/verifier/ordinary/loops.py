@@ -16,7 +16,6 @@ from dpaudit.verifier.ordinary.values import (
     UNKNOWN,
     Counts,
     Dictionary,
-    Entry,
     Growing,
     Items,
     Object,
@@ -326,6 +325,3 @@ def _filled(state: State, node: ast.AST, found: Growing, grown: list[tuple[Any, 
     if private or state.record_loops:
         return Spent("a list of records that depends on the records before")
     return Output(outcomes.channel(state), before.form)
-
-
-__all__ = ["Entry", "grow", "growing", "is_plain", "repeat", "template"]

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State, as_kind
-from dpaudit.verifier.ordinary.values import UNKNOWN, Kind, Nothing, Opaque, Poison, Scalar, Value
+from dpaudit.verifier.ordinary.values import Kind, Opaque, Poison, Scalar, Value
 
 INT: Final = frozenset({"int"})
 FLOAT: Final = frozenset({"float"})
@@ -346,4 +346,3 @@ _DECIDED: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "==": lambda a, b: a == b,
     "!=": lambda a, b: a != b,
 }
-__all__ = ["UNKNOWN", "Nothing", "arithmetic", "chosen", "compared", "condition", "connected", "constant", "extreme"]

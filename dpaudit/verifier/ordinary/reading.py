@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dpaudit.errors import Unsupported
 from dpaudit.spec import LAWS, Spec
-from dpaudit.verifier.ordinary import arrays, builtins, draws, files, methods, ordering, outcomes, records
+from dpaudit.verifier.ordinary import builtins, draws, files, methods, ordering, outcomes, records, vectors
 from dpaudit.verifier.ordinary.calls import call
 from dpaudit.verifier.ordinary.files import Source
 from dpaudit.verifier.ordinary.refusing import refuse
@@ -20,10 +20,8 @@ from dpaudit.verifier.ordinary.values import (
     Builtin,
     Class,
     Frame,
-    Function,
     Generator,
     Nothing,
-    Record,
     Scalar,
     Value,
 )
@@ -31,7 +29,7 @@ from dpaudit.verifier.ordinary.values import (
 _MOST_READINGS: Final = 80
 _CORE: Final = {"int": "int", "real": "Fraction", "bool": "bool", "str": "int"}
 
-for module in (arrays, builtins, draws, methods):
+for module in (builtins, draws, methods, vectors):
     module.fill()
 
 
@@ -388,6 +386,3 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
             return ast.Name(names.get(node.id, node.id), ast.Load())
 
     return ast.unparse(Names().visit(ast.parse(text, mode="eval").body))
-
-
-__all__ = ["Frame", "Function", "Reading", "Record", "read"]

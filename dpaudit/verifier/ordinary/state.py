@@ -14,12 +14,10 @@ from dpaudit.errors import Unsupported
 from dpaudit.spec import LAWS
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.values import (
-    UNKNOWN,
     Frame,
     Items,
     Nothing,
     Object,
-    Opaque,
     Output,
     Poison,
     Record,
@@ -446,6 +444,3 @@ def frame_of(state: State, address: int) -> Frame:
 def is_nothing(found: Value) -> bool:
     """True for None."""
     return isinstance(found, Nothing)
-
-
-__all__ = ["UNKNOWN", "Again", "Learned", "Loop", "Opaque", "Released", "State"]
