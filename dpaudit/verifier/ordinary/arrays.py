@@ -50,7 +50,7 @@ def held_by(state: State, node: ast.AST, found: Value) -> Items | Sequence:
     if isinstance(held, Spent):
         raise refuse(node, f"`{ast.unparse(node)}` of {held.why}", "keep each value under a name of its own", "DPA705")
     if isinstance(held, Sequence) and isinstance(found, Ref):
-        return iterating.taken(state, node, found.address, held)
+        return state.taken(node, found.address, held)
     if isinstance(held, Items) and held.form != "set":
         return held
     raise refuse(node, f"`{ast.unparse(node)}`", "use an array, or a list of numbers", "DPA706")
@@ -293,13 +293,11 @@ def best(state: State, node: ast.AST, found: Sequence, default: Value | None, *,
 
 def any_of(state: State, node: ast.AST, found: Sequence, *, every: bool) -> Scalar:
     """`any` or `all` of a sequence."""
-    from dpaudit.verifier.ordinary.expressions import truth
-
     if found.once or len(found.lines) > found.head + 1:
         raise refuse(node, f"`{ast.unparse(node)}`", "make a list of the truth values first", "DPA706")
     name, depth = state.fresh("all" if every else "any"), state.depth
     state.emit(f"{name} = {every}")
-    one = truth(state, node, state.opened(node, found))
+    one = state.truth(node, state.opened(node, found))
     state.emit(f"if {'not ' if every else ''}{one.code}:")
     state.depth += 1
     state.emit(f"{name} = {not every}")

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from dpaudit.verifier.ordinary import subscripts
-from dpaudit.verifier.ordinary.expressions import operated, value_of
+from dpaudit.verifier.ordinary.methods import extend
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State, frame_of
 from dpaudit.verifier.ordinary.values import (
@@ -35,10 +35,10 @@ def bind(state: State, target: ast.expr, found: Value) -> None:
         case ast.Subscript(value=owner, slice=place):
             if isinstance(place, ast.Slice):
                 raise refuse(target, f"an assignment to `{ast.unparse(target)}`", "make a new list", "DPA705")
-            held = value_of(state, owner)
-            subscripts.assign(state, target, held, value_of(state, place), found)
+            held = state.value(owner)
+            subscripts.assign(state, target, held, state.value(place), found)
         case ast.Attribute(value=owner, attr=name):
-            _set_attribute(state, target, value_of(state, owner), name, found)
+            _set_attribute(state, target, state.value(owner), name, found)
         case _:
             raise refuse(target, f"an assignment to `{ast.unparse(target)}`", "assign to names, elements or fields", "DPA705")
 
@@ -78,23 +78,21 @@ def augmented(state: State, node: ast.AugAssign) -> None:
     """`target op= value`: a list or array is changed in place, and all its names see it."""
     match node.target:
         case ast.Name(id=name):
-            old = value_of(state, ast.copy_location(ast.Name(name, ast.Load()), node.target))
-            new = _in_place(state, node, old, value_of(state, node.value))
+            old = state.value(ast.copy_location(ast.Name(name, ast.Load()), node.target))
+            new = _in_place(state, node, old, state.value(node.value))
             bind(state, node.target, new)
         case ast.Subscript(value=owner, slice=place) if not isinstance(place, ast.Slice):
-            held = value_of(state, owner)
-            where = value_of(state, place)
+            held = state.value(owner)
+            where = state.value(place)
             before = state.object(held) if isinstance(held, Ref) else None
-            amount = value_of(state, node.value)
+            amount = state.value(node.value)
             if isinstance(held, Ref) and state.object(held) is not before:
                 raise refuse(node, "a value that changes what it is added to", "compute it on a line before", "DPA705")
             subscripts.add(state, node, held, where, node.op, amount)
         case ast.Attribute(value=owner, attr=name):
-            from dpaudit.verifier.ordinary.expressions import attribute
-
-            held = value_of(state, owner)
-            old = attribute(state, node, held, name)
-            _set_attribute(state, node.target, held, name, _in_place(state, node, old, value_of(state, node.value)))
+            held = state.value(owner)
+            old = state.parts.attribute(state, node, held, name)
+            _set_attribute(state, node.target, held, name, _in_place(state, node, old, state.value(node.value)))
         case _:
             raise refuse(node, f"`{ast.unparse(node)}`", "write name = name + value", "DPA705")
 
@@ -103,14 +101,12 @@ def _in_place(state: State, node: ast.AugAssign, old: Value, value: Value) -> Va
     """The value of an augmented assignment; objects that may change are changed."""
     held = state.object(old) if isinstance(old, Ref) else None
     if held is None or not isinstance(old, Ref):
-        return operated(state, node, node.op, old, value)
+        return state.parts.operated(state, node, node.op, old, value)
     if isinstance(held, Items) and held.form == "list" and isinstance(node.op, ast.Add):
-        from dpaudit.verifier.ordinary.methods import extend
-
         extend(state, node, old, value)
         return old
     if isinstance(held, Items) and held.form == "array":
-        made = operated(state, node, node.op, old, value)
+        made = state.parts.operated(state, node, node.op, old, value)
         new = state.object(made) if isinstance(made, Ref) else None
         if not isinstance(new, Items) or [_types(one) for one in new.items] != [_types(one) for one in held.items]:
             raise refuse(node, "an array that is changed in place to another type or size", "write a = a + b", "DPA705")

@@ -9,10 +9,10 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.verifier.ordinary import arrays, iterating, numbers, outcomes, texts
-from dpaudit.verifier.ordinary.calls import Sources, call, given
-from dpaudit.verifier.ordinary.expressions import truth
+from dpaudit.verifier.ordinary.calls import Sources, given
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State, as_kind
+from dpaudit.verifier.ordinary.subscripts import key_of
 from dpaudit.verifier.ordinary.values import (
     Builtin,
     Class,
@@ -92,7 +92,7 @@ def _best(*, least: bool) -> Callable[[State, ast.AST, Args, Named], Value]:
 
 def _by_key(state: State, node: ast.AST, key: Value, values: list[Value], *, least: bool) -> Value:
     """The value with the largest key."""
-    keys = [numbers.number(state, node, call(state, node, key, [one], {})) for one in values]
+    keys = [numbers.number(state, node, state.call(node, key, [one], {})) for one in values]
     best, top = values[0], keys[0]
     for value, one in zip(values[1:], keys[1:], strict=True):
         better = numbers.compared(state, node, ast.Lt() if least else ast.Gt(), one, top)
@@ -119,7 +119,7 @@ def _any(*, every: bool) -> Callable[[State, ast.AST, Args, Named], Value]:
         if changed or state.grown() != grown or len(state.lines) != size or any(guard is not None for guard, _ in found):
             # Python stops at the first that decides; what comes after it would not run.
             raise refuse(node, f"`{ast.unparse(node)}`", "make a list of the truth values first", "DPA706")
-        return numbers.connected("and" if every else "or", [truth(state, node, one) for _, one in found])
+        return numbers.connected("and" if every else "or", [state.truth(node, one) for _, one in found])
 
     return read
 
@@ -267,7 +267,7 @@ def _int(state: State, node: ast.AST, args: Args, named: Named) -> Value:
 
 def _bool(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     """`bool`."""
-    found = truth(state, node, given(node, args, {}, "x")["x"]) if not named else None
+    found = state.truth(node, given(node, args, {}, "x")["x"]) if not named else None
     if found is None:
         raise refuse(node, f"`{ast.unparse(node)}`", "pass it by position", "DPA706")
     return replace(found, types=numbers.BOOL)
@@ -353,8 +353,6 @@ def _dict(state: State, node: ast.AST, args: Args, named: Named) -> Value:
         if not isinstance(found, Sequence) and all(
             guard is None and isinstance(one, Tuple) and len(one.items) == 2 for guard, one in found
         ):
-            from dpaudit.verifier.ordinary.subscripts import key_of
-
             pairs = {key_of(state, node, one.items[0]): one.items[1] for _, one in found if isinstance(one, Tuple)}
             return state.new(Dictionary(tuple(pairs.items())))
     raise refuse(node, f"`{ast.unparse(node)}`", "write the dictionary out", "DPA706")
@@ -362,8 +360,6 @@ def _dict(state: State, node: ast.AST, args: Args, named: Named) -> Value:
 
 def _fromkeys(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     """`dict.fromkeys`."""
-    from dpaudit.verifier.ordinary.subscripts import key_of
-
     parts = given(node, args, named, "iterable", "value?")
     found = iterating.drained(state, node, parts["iterable"])
     if named or isinstance(found, Sequence) or any(guard is not None for guard, _ in found):

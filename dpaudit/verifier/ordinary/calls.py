@@ -89,8 +89,6 @@ def _called(state: State, node: ast.AST, function: Value, args: list[Value], nam
 
 def function_of(state: State, node: ast.FunctionDef | ast.Lambda) -> Function:
     """A function that is defined here: its defaults are evaluated now."""
-    from dpaudit.verifier.ordinary.expressions import value_of
-
     arguments = node.args
     if arguments.vararg or arguments.kwarg:
         raise refuse(node, "*args or **kwargs", "name the arguments")
@@ -99,7 +97,7 @@ def function_of(state: State, node: ast.FunctionDef | ast.Lambda) -> Function:
     pairs += [
         (one, default) for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if default is not None
     ]
-    return Function(node, state.frame, tuple((one.arg, value_of(state, default)) for one, default in pairs))
+    return Function(node, state.frame, tuple((one.arg, state.value(default)) for one, default in pairs))
 
 
 def bound_arguments(node: ast.AST, function: Function, args: list[Value], named: Mapping[str, Value]) -> dict[str, Value]:
@@ -120,9 +118,6 @@ def bound_arguments(node: ast.AST, function: Function, args: list[Value], named:
 
 def _invoked(state: State, node: ast.AST, function: Function, args: list[Value], named: dict[str, Value]) -> Value:
     """What a function of the source returns."""
-    from dpaudit.verifier.ordinary import statements
-    from dpaudit.verifier.ordinary.expressions import value_of
-
     given_args = args if function.bound is None else [function.bound, *args]
     found = bound_arguments(node, function, given_args, named)
     if state.calls >= _DEEPEST:
@@ -134,8 +129,8 @@ def _invoked(state: State, node: ast.AST, function: Function, args: list[Value],
         state.main_frame = state.frame
     try:
         if isinstance(function.node, ast.Lambda):
-            return value_of(state, function.node.body)
-        return statements.returned(state, function.node)
+            return state.value(function.node.body)
+        return state.parts.returned(state, function.node)
     finally:
         state.frame = outer
         state.calls -= 1

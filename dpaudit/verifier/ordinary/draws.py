@@ -12,6 +12,7 @@ from dpaudit.spec import LAWS as LAW_NAMES
 from dpaudit.verifier.ordinary import numbers, texts
 from dpaudit.verifier.ordinary.calls import Sources, given
 from dpaudit.verifier.ordinary.iterating import MOST_UNROLLED
+from dpaudit.verifier.ordinary.loops import template
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
@@ -175,8 +176,6 @@ def _many(state: State, node: ast.AST, size: Value | None, family: str, make: Ca
     state.lines, state.depth = [(0, f"for {name} in range(0, {count.code}):", state.line)], 1
     value = element()
     lines, state.lines, state.depth = state.lines, outer, depth
-    from dpaudit.verifier.ordinary.loops import template
-
     return state.new(replace(template(lines, 1, value, private=False), form="array", once=True))
 
 

@@ -440,7 +440,7 @@ def _lambda(state: State, node: ast.Lambda) -> Value:
 
 def _formatted(state: State, node: ast.JoinedStr) -> Value:
     """A text with values in it."""
-    return texts.formatted(state, node, value_of)
+    return texts.formatted(state, node)
 
 
 def _comprehension(state: State, node: Any) -> Value:

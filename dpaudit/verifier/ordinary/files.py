@@ -259,9 +259,6 @@ def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Value]]:
 
 def load(state: State, source: Source) -> None:
     """Give the names of a file their values: statements in order, as Python runs them."""
-    from dpaudit.verifier.ordinary.assigning import bind
-    from dpaudit.verifier.ordinary.expressions import value_of
-
     names = frozenset(name for one in source.tree.body if not isinstance(one, ast.If) for name in _bound_by(one))
     state.frame = state.global_frame = state.new(Frame({}, names, None)).address
     for node in source.tree.body:
@@ -269,15 +266,15 @@ def load(state: State, source: Source) -> None:
         match node:
             case ast.Import() | ast.ImportFrom():
                 for name, meaning in imported(node):
-                    bind(state, ast.Name(name, ast.Store()), meaning)
+                    state.bind(name, meaning)
             case ast.FunctionDef():
-                bind(state, ast.Name(node.name, ast.Store()), function_of(state, node))
+                state.bind(node.name, function_of(state, node))
             case ast.ClassDef():
-                bind(state, ast.Name(node.name, ast.Store()), _class(state, node))
+                state.bind(node.name, _class(state, node))
             case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
                 if any(isinstance(one, ast.Name) and one.id in _PLAIN_NAMES for one in ast.walk(target)):
                     continue
-                bind(state, target, value_of(state, value))
+                state.bind(target, state.value(value))
     if state.lines:
         raise refuse(source.tree.body[0], "a constant that is drawn or may fail", "compute it in the function")
     state.shared = frozenset(address for address, one in state.heap.items() if not isinstance(one, Frame))
@@ -297,8 +294,6 @@ def _bound_by(node: ast.stmt) -> list[str]:
 
 def _class(state: State, node: ast.ClassDef) -> Class:
     """A class: its fields, methods and constants, each name once."""
-    from dpaudit.verifier.ordinary.expressions import value_of
-
     style = _style(state, node)
     _check_class_names(node)
     fields: list[tuple[str, ast.expr, Value | None]] = []
@@ -312,12 +307,12 @@ def _class(state: State, node: ast.ClassDef) -> Class:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=kind, value=default) if style != "plain" and _is_field(
                 state, kind
             ):
-                value = None if default is None else value_of(state, default)
+                value = None if default is None else state.value(default)
                 if isinstance(value, Ref):
                     raise refuse(one, f"the default of {name}", "use a number or a text")
                 fields.append((name, kind, value))
             case ast.Assign(targets=[ast.Name(id=name)], value=value_node) if style != "tuple" and not name.startswith("__"):
-                value = value_of(state, value_node)
+                value = state.value(value_node)
                 if isinstance(value, (Function, Class, Builtin)):
                     raise refuse(one, f"`{ast.unparse(one)}` in a class", "use numbers, texts and tuples")
                 constants.append((name, value))

@@ -73,7 +73,7 @@ def _walk_object(state: State, node: ast.AST, found: Ref) -> Walk | Sequence:
         case Dictionary():
             return Walk("keys", found)
         case Sequence() as sequence:
-            return taken(state, node, found.address, sequence)
+            return state.taken(node, found.address, sequence)
         case Iterator() as iterator:
             state.heap[found.address] = Spent("an iterator that was gone through before")
             return _walk_iterator(state, node, iterator)
@@ -88,15 +88,6 @@ def _walk_object(state: State, node: ast.AST, found: Ref) -> Walk | Sequence:
                 node, f"a loop over `{ast.unparse(node)}`, which a loop fills,", "compute it in the loop that fills it", "DPA706"
             )
     raise refuse(node, f"a loop over `{ast.unparse(node)}`", "loop over a list, range, or a list written out", "DPA706")
-
-
-def taken(state: State, node: ast.AST, address: int, found: Sequence) -> Sequence:
-    """A sequence that is gone through now: one that draws only once."""
-    if found.once or found.form == "iterator":
-        if state.loops and found.once and address in state.loops[-1].before:
-            raise refuse(node, "noise that is drawn in a loop and was made before it", "draw inside the loop", "DPA706")
-        state.heap[address] = Spent("an iterator that was gone through before")
-    return found
 
 
 def _walk_iterator(state: State, node: ast.AST, found: Iterator) -> Walk | Sequence:
@@ -275,15 +266,13 @@ def drained(state: State, node: ast.AST, found: Value) -> Guarded | Sequence:
 
 def _mapped(state: State, node: ast.AST, found: Iterator) -> Guarded | Sequence:
     """What map and filter give."""
-    from dpaudit.verifier.ordinary.calls import call
-
     function, *rest = found.parts
     source: Value = rest[0] if len(rest) == 1 else state.new(Iterator("zip", tuple(rest)))
     inner = drained(state, node, source)
 
     def apply(value: Value) -> tuple[Scalar | None, Value]:
         args = list(value.items) if len(rest) > 1 and isinstance(value, Tuple) else [value]
-        made = call(state, node, function, args, {})
+        made = state.call(node, function, args, {})
         if found.what == "map":
             return None, made
         return numbers.condition(state, node, numbers.scalar(state, node, made, "in filter")), value
@@ -371,7 +360,7 @@ def _clause(state: State, node: Any, elements: Any, clauses: list[ast.comprehens
         if rest:
             if test is not None:
                 raise refuse(node, "a nested comprehension with a test", "write a loop", "DPA706")
-            below = _clause(state, node, elements, rest, _evaluated(state, rest[0].iter))
+            below = _clause(state, node, elements, rest, state.value(rest[0].iter))
             if isinstance(below, Sequence):
                 raise refuse(node, "records inside of a loop of a comprehension", "write the outer loop with `for`", "DPA706")
             items += below
@@ -388,16 +377,13 @@ def _clause(state: State, node: Any, elements: Any, clauses: list[ast.comprehens
 
 def _bound(state: State, clause: ast.comprehension, value: Value) -> Scalar | None:
     """Bind the target of a clause; its conditions together."""
-    from dpaudit.verifier.ordinary.assigning import bind
-    from dpaudit.verifier.ordinary.expressions import test_of
-
-    bind(state, clause.target, value)
+    state.bind(clause.target, value)
     if not clause.ifs:
         return None
     joined: ast.expr = (
         clause.ifs[0] if len(clause.ifs) == 1 else ast.copy_location(ast.BoolOp(ast.And(), clause.ifs), clause.ifs[0])
     )
-    return test_of(state, joined)
+    return state.test(joined)
 
 
 def _made(state: State, clause: ast.comprehension, elements: Any, value: Value) -> tuple[Scalar | None, Value]:
@@ -416,15 +402,8 @@ def _made(state: State, clause: ast.comprehension, elements: Any, value: Value) 
 def _elements(state: State, elements: Any) -> Value:
     """The element, or the pair of a dictionary comprehension."""
     if isinstance(elements, tuple):
-        return Tuple(tuple(_evaluated(state, one) for one in elements))
-    return _evaluated(state, elements)
-
-
-def _evaluated(state: State, node: ast.expr) -> Value:
-    """The value of an expression."""
-    from dpaudit.verifier.ordinary.expressions import value_of
-
-    return value_of(state, node)
+        return Tuple(tuple(state.value(one) for one in elements))
+    return state.value(elements)
 
 
 def as_list(state: State, node: ast.AST, found: Guarded | Sequence, form: str = "list") -> Ref:
@@ -435,7 +414,7 @@ def as_list(state: State, node: ast.AST, found: Guarded | Sequence, form: str = 
         return state.new(replace(found, form=form))
     if all(guard is None for guard, _ in found):
         return state.new(Items(tuple(value for _, value in found), form))
-    made = Output(outcomes.channel(state), form)
+    made = replace(state.channel(), form=form)
     for guard, value in found:
         if guard is None:
             outcomes.append(state, node, made, value)

@@ -48,15 +48,9 @@ class _Changes:
 def repeat(
     state: State, node: ast.AST, opening: Callable[[], Value], body: Callable[[Value], object], *, private: bool, public: bool
 ) -> None:
-    """Write a loop of the core program.
+    """Write a loop of the core program: `opening` writes its head and gives the element, `body` interprets a round.
 
-    Args:
-      state: the state.
-      node: the loop.
-      opening: writes the head of the loop and gives the element; the lines after it are inside.
-      body: interprets a round.
-      private: whether the loop goes through records that come and go.
-      public: whether the number of rounds is.
+    `private` says whether it goes through records that come and go, `public` whether the number of rounds is public.
     """
     found, entry = _Changes(), dict(state.heap)
     leaves = False
@@ -324,4 +318,4 @@ def _filled(state: State, node: ast.AST, found: Growing, grown: list[tuple[Any, 
         return templates[0]
     if private or state.record_loops:
         return Spent("a list of records that depends on the records before")
-    return Output(outcomes.channel(state), before.form)
+    return replace(state.channel(), form=before.form)

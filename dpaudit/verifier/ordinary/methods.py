@@ -58,7 +58,7 @@ def _of_list(state: State, node: ast.AST, owner: Value, name: str, args: Args, n
         def same(one: Value) -> tuple[None, Value]:
             return None, numbers.compared(state, node, ast.Eq(), numbers.scalar(state, node, one), wanted)
 
-        taken = iterating.taken(state, node, owner.address, held)
+        taken = state.taken(node, owner.address, held)
         return arrays.total(state, node, iterating.over(state, node, taken, same), numbers.constant(state, 0))
     if name in ("sort", "insert", "remove", "reverse", "clear", "count", "index", "pop"):
         raise refuse(node, f"`.{name}` of a list", "make a new list", "DPA705")
@@ -86,7 +86,7 @@ def _released(state: State, node: ast.AST, owner: Ref, value: Value) -> None:
     held = state.object(owner)
     if isinstance(held, Growing):
         with state.trial():
-            outcomes.append(state, node, Output(outcomes.channel(state)), value)
+            outcomes.append(state, node, state.channel(), value)
 
 
 def extend(state: State, node: ast.AST, owner: Ref, value: Value) -> None:

@@ -7,6 +7,7 @@ computes what is opaque. Values of different forms are different outcomes, and t
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import Any, Final
 
 from dpaudit.verifier.ordinary.refusing import refuse, teach
@@ -33,13 +34,6 @@ from dpaudit.verifier.ordinary.values import (
 
 _ORDER: Final[tuple[Kind, ...]] = ("bool", "int", "real", "str")
 _EMPTY: Final = {"bool": "False", "int": "0", "real": "Fraction(0)", "str": "0"}
-
-
-def channel(state: State) -> str:
-    """A new output list."""
-    name = state.fresh("out")
-    state.outputs[name] = []
-    return name
 
 
 def put_out(state: State, node: ast.AST, found: Value) -> None:
@@ -128,9 +122,7 @@ def _form_of_object(state: State, node: ast.AST, found: Ref, slots: list[Scalar]
         case Output(name, form):
             return ("output", name, form)
         case Sequence() as items if items.form != "iterator":
-            from dpaudit.verifier.ordinary.iterating import taken
-
-            return ("output", _collected(state, node, taken(state, node, found.address, items)).name, items.form)
+            return ("output", _collected(state, node, state.taken(node, found.address, items)).name, items.form)
         case Counts():
             raise teach(node, "private keys", "a dictionary over keys that are found in the data")
     raise refuse(
@@ -145,7 +137,7 @@ def _collected(state: State, node: ast.AST, found: Sequence) -> Output:
     """The elements of a sequence in an output list, written here."""
     if found.private:
         raise teach(node, "draw per record", "a result for each record")
-    made = Output(channel(state), found.form)
+    made = replace(state.channel(), form=found.form)
     depth = state.depth
     value = state.opened(node, found)
     append(state, node, made, value)

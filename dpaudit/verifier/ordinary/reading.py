@@ -9,12 +9,25 @@ from typing import Any, Final
 
 from dpaudit.errors import Unsupported
 from dpaudit.spec import LAWS, Spec
-from dpaudit.verifier.ordinary import builtins, draws, files, methods, ordering, outcomes, records, vectors
-from dpaudit.verifier.ordinary.calls import call
+from dpaudit.verifier.ordinary import (
+    arrays,
+    assigning,
+    builtins,
+    calls,
+    draws,
+    expressions,
+    files,
+    methods,
+    ordering,
+    outcomes,
+    records,
+    statements,
+    vectors,
+)
 from dpaudit.verifier.ordinary.files import Source
 from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.scopes import Scopes
-from dpaudit.verifier.ordinary.state import Again, Learned, State, frame_of
+from dpaudit.verifier.ordinary.state import Again, Learned, Parts, State, frame_of
 from dpaudit.verifier.ordinary.types import Type, read_annotation
 from dpaudit.verifier.ordinary.values import (
     Builtin,
@@ -29,6 +42,17 @@ from dpaudit.verifier.ordinary.values import (
 _MOST_READINGS: Final = 80
 _CORE: Final = {"int": "int", "real": "Fraction", "bool": "bool", "str": "int"}
 
+_PARTS: Final = Parts(
+    value=expressions.value_of,
+    attribute=expressions.attribute,
+    truth=expressions.truth,
+    operated=expressions.operated,
+    call=calls.call,
+    returned=statements.returned,
+    bind=assigning.bind,
+    masked=arrays.masked,
+    append=outcomes.append,
+)
 for module in (builtins, draws, methods, vectors):
     module.fill()
 
@@ -109,7 +133,7 @@ def read(text: str, claimed: Spec, *, function: str | None = None, data: Mapping
 
 def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Learned) -> Reading:
     """One reading."""
-    state, tree = State(learned, main=source.function, scopes=Scopes(source.text)), source.function
+    state, tree = State(learned, _PARTS, main=source.function, scopes=Scopes(source.text)), source.function
     state.reserved = {part.id for part in ast.walk(source.tree) if isinstance(part, ast.Name)}
     state.reserved |= {part.arg for part in ast.walk(source.tree) if isinstance(part, ast.arg)}
     files.load(state, source)
@@ -141,7 +165,7 @@ def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Lear
     named |= dict(_samplers(tree, claimed))
     function = _function(state, source)
     state.shared = frozenset(address for address, one in state.heap.items() if not isinstance(one, Frame))
-    call(state, tree, function, [named.pop(one.arg) for one in tree.args.posonlyargs], named)
+    state.call(tree, function, [named.pop(one.arg) for one in tree.args.posonlyargs], named)
     if unfit is not None:
         raise unfit
     return _finished(state, source, claimed, types, data, scalars, arguments)
@@ -276,7 +300,7 @@ def _object(state: State, name: str, kind: Type, scalars: list[tuple[str, str]])
             state.real("floats")
         made = _parameter(state, f"{name}__{one}", inner, scalars)
         parts[one] = replace(made, origin=None) if isinstance(made, Scalar) else made
-    return call(state, ast.Pass(), owner, [], parts)
+    return state.call(ast.Pass(), owner, [], parts)
 
 
 def _fields(scalars: list[tuple[str, str]]) -> list[str]:

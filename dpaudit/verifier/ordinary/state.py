@@ -27,6 +27,7 @@ from dpaudit.verifier.ordinary.values import (
     Spent,
     Tuple,
     Value,
+    mapped,
     names_in,
     renamed,
     with_names,
@@ -83,11 +84,27 @@ class Loop:
     leaves: bool = False  # whether a test that is not public may end it before its time
 
 
+@dataclass(frozen=True)
+class Parts:
+    """The parts of the interpreter that call each other in turn, each known to the others by what it does."""
+
+    value: Callable[[State, ast.expr], Value]  # evaluates an expression
+    attribute: Callable[[State, ast.AST, Value, str], Value]
+    truth: Callable[[State, ast.AST, Value], Scalar]
+    operated: Callable[[State, ast.AST, ast.operator, Value, Value], Value]  # an operation on two values
+    call: Callable[[State, ast.AST, Value, list[Value], dict[str, Value]], Value]
+    returned: Callable[[State, ast.FunctionDef], Value]  # interprets the body of a function
+    bind: Callable[[State, ast.expr, Value], None]  # assigns to a target
+    masked: Callable[[State, ast.AST, Ref, Ref], Value]  # selects elements of an array
+    append: Callable[[State, ast.AST, Output, Value], None]  # lets an output list grow
+
+
 @dataclass
 class State:
     """One reading."""
 
     learned: Learned
+    parts: Parts
     heap: dict[int, Object] = field(default_factory=dict)
     lines: list[Line] = field(default_factory=list)
     depth: int = 1
@@ -173,7 +190,43 @@ class State:
             self.learned.why[origin] = why
             raise Again
 
+    # Expressions.
+
+    def value(self, node: ast.expr) -> Value:
+        """The value of an expression."""
+        return self.parts.value(self, node)
+
+    def truth(self, node: ast.AST, found: Value) -> Scalar:
+        """The truth of a value."""
+        return self.parts.truth(self, node, found)
+
+    def test(self, node: ast.expr) -> Scalar:
+        """An expression as a condition."""
+        return self.truth(node, self.value(node))
+
+    def call(self, node: ast.AST, function: Value, args: list[Value], named: dict[str, Value]) -> Value:
+        """The value of a call."""
+        return self.parts.call(self, node, function, args, named)
+
+    def bind(self, target: ast.expr | str, found: Value) -> None:
+        """Assign a value to a target, or to a name."""
+        self.parts.bind(self, ast.Name(target, ast.Store()) if isinstance(target, str) else target, found)
+
     # The heap.
+
+    def channel(self) -> Output:
+        """A new output list."""
+        name = self.fresh("out")
+        self.outputs[name] = []
+        return Output(name)
+
+    def taken(self, node: ast.AST, address: int, found: Sequence) -> Sequence:
+        """A sequence that is gone through now: one that draws only once."""
+        if found.once or found.form == "iterator":
+            if self.loops and found.once and address in self.loops[-1].before:
+                raise refuse(node, "noise that is drawn in a loop and was made before it", "draw inside the loop", "DPA706")
+            self.heap[address] = Spent("an iterator that was gone through before")
+        return found
 
     def new(self, made: Object) -> Ref:
         """A new object."""
@@ -313,8 +366,6 @@ class State:
 
     def _both_put_out(self, one: Object, other: Object, assigned: tuple[list[Any], list[Any]]) -> Object | None:
         """A list that got other elements on one way than on the other is an output list from here on."""
-        from dpaudit.verifier.ordinary import outcomes
-
         if (
             not (isinstance(one, Items) and isinstance(other, Items))
             or one.form != "list"
@@ -322,12 +373,12 @@ class State:
             or self.record_loops
         ):
             return None
-        made, lines = Output(outcomes.channel(self)), self.lines
+        made, lines = self.channel(), self.lines
         try:
             for arm, items in zip(assigned, (one, other), strict=True):
                 self.lines = []
                 for item in items.items:
-                    outcomes.append(self, ast.Pass(), made, item)
+                    self.parts.append(self, ast.Pass(), made, item)
                 arm += [text for _, text, _ in self.lines]
         except Unsupported:
             del self.outputs[made.name]
@@ -427,8 +478,6 @@ def core_names(value: Any) -> set[str]:
     def look(one: Scalar) -> Scalar:
         found.update(names_in(one.code), *(names_in(test) for test in one.tests or ()))
         return one
-
-    from dpaudit.verifier.ordinary.values import mapped
 
     mapped(value, look)
     return found

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from dpaudit.verifier.frontend.scopes import EXCEPTIONS
 from dpaudit.verifier.ordinary import iterating, loops, numbers, outcomes
-from dpaudit.verifier.ordinary.assigning import augmented, bind
+from dpaudit.verifier.ordinary.assigning import augmented
 from dpaudit.verifier.ordinary.calls import function_of
-from dpaudit.verifier.ordinary.expressions import test_of, value_of
+from dpaudit.verifier.ordinary.files import imported
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State, frame_of
 from dpaudit.verifier.ordinary.values import (
@@ -105,12 +105,12 @@ def _statement(state: State, node: ast.stmt) -> Items_ | None:
         case ast.Expr():
             _expression(state, node)
         case ast.Assign(targets=targets, value=value):
-            found = value_of(state, value)
+            found = state.value(value)
             for target in targets:
-                bind(state, target, found)
+                state.bind(target, found)
         case ast.AnnAssign(target=target, value=value):
             if value is not None:
-                bind(state, target, value_of(state, value))
+                state.bind(target, state.value(value))
         case ast.AugAssign():
             augmented(state, node)
         case ast.For():
@@ -120,19 +120,17 @@ def _statement(state: State, node: ast.stmt) -> Items_ | None:
         case ast.FunctionDef():
             if node.decorator_list:
                 raise refuse(node, "a decorator", "take it away: it may change the function")
-            bind(state, ast.Name(node.name, ast.Store()), function_of(state, node))
+            state.bind(node.name, function_of(state, node))
         case ast.Raise():
             _raise(state, node)
         case ast.Assert():
-            test = test_of(state, node.test)
+            test = state.test(node.test)
             state.branch(test, lambda: None, lambda: _ended(state, node, "AssertionError", node.msg))
         case ast.Pass():
             pass
         case ast.Import() | ast.ImportFrom():
-            from dpaudit.verifier.ordinary.files import imported
-
             for name, meaning in imported(node):
-                bind(state, ast.Name(name, ast.Store()), meaning)
+                state.bind(name, meaning)
         case ast.Try():
             raise teach(node, "try", "`try`")
         case _:
@@ -146,7 +144,7 @@ def _expression(state: State, node: ast.Expr) -> None:
         return
     if not isinstance(node.value, ast.Call):
         raise refuse(node, "an expression whose value is not used", "take it away")
-    value_of(state, node.value)
+    state.value(node.value)
 
 
 # Ways.
@@ -155,12 +153,10 @@ def _expression(state: State, node: ast.Expr) -> None:
 def _if(state: State, node: ast.If, items: Items_) -> tuple[tuple[str, Any] | None, Items_]:
     """A test: where a way may leave the block, what follows it is interpreted on each way."""
     state.step(node)
-    test = value_of(state, node.test)
+    test = state.value(node.test)
     if isinstance(test, Entry):
         return None, (*_known_key(state, node, test), *items)
-    from dpaudit.verifier.ordinary.expressions import truth
-
-    found = truth(state, node.test, test)
+    found = state.truth(node.test, test)
     if found.code in state.facts:
         found = numbers.constant(state, state.facts[found.code])
     if found.is_known:
@@ -240,7 +236,7 @@ def _leaves(node: ast.stmt) -> bool:
 def _return(state: State, node: ast.Return) -> tuple[str, Any]:
     """`return`: inside of a loop of the core program only the main function may."""
     state.step(node)
-    value = Nothing() if node.value is None else value_of(state, node.value)
+    value = Nothing() if node.value is None else state.value(node.value)
     if state.main is not None and state.calls == 1 and state.frame == state.main_frame:
         outcomes.put_out(state, node, value)
         return _ON
@@ -295,7 +291,7 @@ def _is_bound(state: State, name: str) -> bool:
 
 def _ended(state: State, node: ast.AST, name: str, *message: ast.expr | None) -> None:
     """The core program ends with an exception: one for each place, since a place shows itself."""
-    values = [value_of(state, one) for one in message if one is not None]
+    values = [state.value(one) for one in message if one is not None]
     outcomes.refuse_private_error(state, node, values)
     place = f"{getattr(node, 'lineno', 0)}:{getattr(node, 'col_offset', 0)}:{values}"
     if place not in state.raises:
@@ -316,7 +312,7 @@ def _for(state: State, node: ast.For) -> Items_ | None:
     """A for loop: round by round, or as a loop of the core program."""
     if node.orelse:
         raise refuse(node, "a loop with else", "write a plain for loop")
-    found = value_of(state, node.iter)
+    found = state.value(node.iter)
     held = state.object(found) if isinstance(found, Ref) else None
     if isinstance(held, Iterator) and held.what in ("generator", "map", "filter"):
         raise refuse(node.iter, f"a loop over `{ast.unparse(node.iter)}`", "write the test and the element in the loop", "DPA706")
@@ -328,7 +324,7 @@ def _for(state: State, node: ast.For) -> Items_ | None:
             return None
     at = iterating.walk(state, node.iter, found)
     if isinstance(at, Sequence):
-        _repeated(state, node, at, lambda value: bind(state, node.target, value))
+        _repeated(state, node, at, lambda value: state.bind(node.target, value))
         return None
     return _stepped(state, node, _Next(node, at))
 
@@ -338,14 +334,14 @@ def _counted(state: State, node: ast.For, found: Value, inner: Ref, start: Value
     held = state.object(inner)
     assert isinstance(found, Ref) and isinstance(held, Sequence)  # noqa: S101, PT018 - for the type checker
     state.heap[found.address] = Spent("an iterator that was gone through before")
-    iterating.taken(state, node, inner.address, held)
+    state.taken(node, inner.address, held)
     counter = state.new(Items((start,)))
 
     def begin(value: Value) -> None:
         now = state.object(counter)
         assert isinstance(now, Items)  # noqa: S101 - for the type checker
         one = numbers.number(state, node, now.items[0])
-        bind(state, node.target, Tuple((one, value)))
+        state.bind(node.target, Tuple((one, value)))
         state.heap[counter.address] = Items((numbers.arithmetic(state, node, ast.Add(), one, numbers.constant(state, 1)),))
 
     _repeated(state, node, held, begin)
@@ -377,7 +373,7 @@ def _round(state: State, node: _Next, items: Items_) -> Items_:
     loop = node.loop
     state.step(loop)
     if isinstance(loop, ast.While):
-        test = test_of(state, loop.test)
+        test = state.test(loop.test)
         if not test.is_known:
             raise refuse(loop, "a loop whose test is not known in every round", "write a for loop over a range", "DPA706")
         if not test.known:
@@ -389,7 +385,7 @@ def _round(state: State, node: _Next, items: Items_) -> Items_:
         found = iterating.step(state, loop.iter, node.at)
         if found is None:
             return items
-        bind(state, loop.target, found[0])
+        state.bind(loop.target, found[0])
         after = _Next(loop, found[1])
     if any(_breaks(one) or _returns(one) for one in loop.body):
         return (*loop.body, after, *items)
@@ -402,7 +398,7 @@ def _while(state: State, node: ast.While) -> Items_ | None:
     if node.orelse:
         raise refuse(node, "a loop with else", "write a plain loop")
     with state.trial():
-        test = test_of(state, node.test)
+        test = state.test(node.test)
     if test.is_known:
         return _stepped(state, node, _Next(node, 0))
     _indexed(state, node, test)
@@ -421,8 +417,8 @@ def _indexed(state: State, node: ast.While, test: Scalar) -> None:
             raise teach(node, "while data", f"`while {ast.unparse(node.test)}`")
     if any(map(_returns, node.body)) and state.frame != state.main_frame:
         raise refuse(node, "a return from a loop", "keep the value, and return after the loop", "DPA706")
-    start = numbers.whole(state, node, value_of(state, ast.copy_location(ast.Name(name, ast.Load()), node)), "as an index")
-    end = numbers.whole(state, node, value_of(state, limit), "as an end")
+    start = numbers.whole(state, node, state.value(ast.copy_location(ast.Name(name, ast.Load()), node)), "as an index")
+    end = numbers.whole(state, node, state.value(limit), "as an end")
     if name in {part.id for part in ast.walk(limit) if isinstance(part, ast.Name)} or not (start.public and end.public):
         raise teach(node, "while data", f"`while {ast.unparse(node.test)}`")
     place = state.fresh("i")
@@ -432,16 +428,16 @@ def _indexed(state: State, node: ast.While, test: Scalar) -> None:
 
     def body(value: Value) -> None:
         before = frame_of(state, state.frame).names[name]
-        bind(state, target, value)
+        state.bind(target, value)
         execute(state, tuple(node.body[:-1]))
         if state.dead:
             return
-        now, later = value_of(state, ast.copy_location(ast.Name(name, ast.Load()), node)), value_of(state, limit)
+        now, later = state.value(ast.copy_location(ast.Name(name, ast.Load()), node)), state.value(limit)
         if now != value or not isinstance(later, Scalar) or later.code != end.code:
             raise teach(node, "while data", f"`while {ast.unparse(node.test)}`, whose body changes its test,")
-        bind(state, target, before)
+        state.bind(target, before)
 
     # The index ends at the limit, or where it was.
     after = numbers.extreme(state, node, start, end, least=False)
     loops.repeat(state, node, lambda: state.opened(node, at), body, private=False, public=True)
-    bind(state, target, after)
+    state.bind(target, after)

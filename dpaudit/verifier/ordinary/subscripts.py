@@ -110,9 +110,7 @@ def _of_object(state: State, node: ast.AST, owner: Ref, place: Value) -> Value:
     match held:
         case Items(items, form) if form != "set":
             if form == "array" and isinstance(place, Ref):
-                from dpaudit.verifier.ordinary.arrays import masked
-
-                return masked(state, node, owner, place)
+                return state.parts.masked(state, node, owner, place)
             return _at(state, node, list(items), place)
         case Dictionary() | Counts() | Growing(Dictionary()):
             return entry(state, node, owner, place, None)
@@ -130,9 +128,7 @@ def _of_object(state: State, node: ast.AST, owner: Ref, place: Value) -> Value:
 def _of_sequence(state: State, node: ast.AST, owner: Ref, held: Sequence, place: Value) -> Value:
     """An element of a list of the data."""
     if isinstance(place, Ref) and held.form != "list":
-        from dpaudit.verifier.ordinary.arrays import masked
-
-        return masked(state, node, owner, place)
+        return state.parts.masked(state, node, owner, place)
     if held.private:
         raise teach(node, "record by index", f"`{ast.unparse(node)}`", ast.unparse(getattr(node, "value", node)))
     if not held.index or held.length is None or held.once or held.form == "iterator":
@@ -146,11 +142,9 @@ def _of_sequence(state: State, node: ast.AST, owner: Ref, held: Sequence, place:
 
 def sliced(state: State, node: ast.AST, owner: Value, place: ast.Slice) -> Value:
     """`owner[a:b]` of what is written out."""
-    from dpaudit.verifier.ordinary.expressions import value_of
-
     ends: list[Any] = []
     for one in (place.lower, place.upper, place.step):
-        found = Nothing() if one is None else value_of(state, one)
+        found = Nothing() if one is None else state.value(one)
         if not isinstance(found, Nothing) and not (isinstance(found, Scalar) and type(found.known) is int):
             raise refuse(node, f"`{ast.unparse(node)}`", "slice by constants", "DPA706")
         ends.append(None if isinstance(found, Nothing) else found.known)
@@ -407,8 +401,6 @@ def _count(state: State, node: ast.AST, address: int, key: Scalar, value: Value)
 
 def add(state: State, node: ast.AST, owner: Value, place: Value, op: ast.operator, amount: Value) -> None:
     """`owner[place] op= amount`: the element is read, then the amount is known, then it is replaced."""
-    from dpaudit.verifier.ordinary.expressions import operated
-
     held = state.object(owner) if isinstance(owner, Ref) else None
     if isinstance(owner, Ref) and isinstance(held, (Dictionary, Items)) and not (isinstance(place, Scalar) and place.is_known):
         pairs = _cells(state, node, owner, held, place)
@@ -417,13 +409,13 @@ def add(state: State, node: ast.AST, owner: Value, place: Value, op: ast.operato
             cells = held.cells()
             for one, key in keys:
                 test = numbers.truth_of(f"({name.code} == {one.code})", name)
-                new = numbers.scalar(state, node, operated(state, node, op, cells[key], amount))
+                new = numbers.scalar(state, node, state.parts.operated(state, node, op, cells[key], amount))
                 if isinstance(held, Items) and held.form == "array":
                     new = _as_element(state, node, held.items, new)
                 cells[key] = numbers.chosen(state, node, test, new, numbers.scalar(state, node, cells[key]))
             state.change(node, owner.address, held.made(cells))
             return
-    assign(state, node, owner, place, operated(state, node, op, element(state, node, owner, place), amount))
+    assign(state, node, owner, place, state.parts.operated(state, node, op, element(state, node, owner, place), amount))
 
 
 def _cells(state: State, node: ast.AST, owner: Ref, held: Dictionary | Items, place: Value) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
 from typing import Any, Final
 
 from dpaudit.verifier.ordinary import numbers, outcomes
@@ -60,7 +59,7 @@ def partial(state: State, node: ast.AST, *parts: Value) -> Opaque:
     return found
 
 
-def formatted(state: State, node: ast.JoinedStr, value_of: Callable[[State, ast.expr], Value]) -> Value:
+def formatted(state: State, node: ast.JoinedStr) -> Value:
     """A text with values in it: known where all are constants, else a function of them."""
     parts: list[Value] = []
     known = ""
@@ -69,7 +68,7 @@ def formatted(state: State, node: ast.JoinedStr, value_of: Callable[[State, ast.
             known += str(one.value)
             continue
         assert isinstance(one, ast.FormattedValue)  # noqa: S101 - for the type checker
-        value = value_of(state, one.value)
+        value = state.value(one.value)
         spec = "".join(
             str(part.value) if isinstance(part, ast.Constant) else "{" for part in getattr(one.format_spec, "values", [])
         )
