@@ -414,6 +414,10 @@ def as_list(state: State, node: ast.AST, found: Guarded | Sequence, form: str = 
         return state.new(replace(found, form=form))
     if all(guard is None for guard, _ in found):
         return state.new(Items(tuple(value for _, value in found), form))
+    if state.loops:
+        raise refuse(
+            node, f"`{ast.unparse(node)}`, of which some may not be there,", "append to a list from before the loop", "DPA706"
+        )
     made = replace(state.channel(), form=form)
     for guard, value in found:
         if guard is None:

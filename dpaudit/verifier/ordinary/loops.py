@@ -66,9 +66,7 @@ def repeat(
     else:
         raise refuse(node, "a loop in which too much changes", "keep less from one round to the next", "DPA706")
     filled = {
-        address: _filled(state, node, one, loop.grown[address], private=private)
-        for address, one in found.pieces.items()
-        if isinstance(one, Growing)
+        address: _filled(state, one, loop, loop.grown[address]) for address, one in found.pieces.items() if isinstance(one, Growing)
     }
     for address, one in filled.items():
         if isinstance(one, Output):
@@ -306,9 +304,10 @@ def template(lines: list[Line], depth: int, value: Value, *, private: bool) -> S
     return Sequence(tuple(lines), depth, value, names, length, index, private, base=base, head=1 if base else 0)
 
 
-def _filled(state: State, node: ast.AST, found: Growing, grown: list[tuple[Any, Sequence | None]], *, private: bool) -> Object:
+def _filled(state: State, found: Growing, loop: Loop, grown: list[tuple[Any, Sequence | None]]) -> Object:
     """What a list or dictionary is after the loop that filled it."""
-    templates = [one for _, one in grown]
+    # A break ends the rounds, which no sequence does.
+    templates = [None if loop.broken else one for _, one in grown]
     before = found.before
     if isinstance(before, Dictionary):
         if all(one is not None for one in templates):
@@ -316,6 +315,9 @@ def _filled(state: State, node: ast.AST, found: Growing, grown: list[tuple[Any, 
         return Spent("a dictionary whose entries are more than sums over records")
     if len(grown) == 1 and templates[0] is not None and not before.items:
         return templates[0]
-    if private or state.record_loops:
+    if loop.private or state.record_loops:
         return Spent("a list of records that depends on the records before")
+    if state.loops:
+        # An output list goes on from round to round, and a new list does not.
+        return Spent("a list that is new in each round of the loop around")
     return replace(state.channel(), form=before.form)

@@ -81,6 +81,7 @@ class Loop:
     phis: set[str] = field(default_factory=set)  # core names that each round may change
     lines: list[Line] = field(default_factory=list)  # those of the last round
     tests: int = 0  # how many tests around it are not public
+    broken: bool = False  # whether it, or a loop in it, may be left by a break
     leaves: bool = False  # whether a test that is not public may end it before its time
 
 
@@ -366,12 +367,7 @@ class State:
 
     def _both_put_out(self, one: Object, other: Object, assigned: tuple[list[Any], list[Any]]) -> Object | None:
         """A list that got other elements on one way than on the other is an output list from here on."""
-        if (
-            not (isinstance(one, Items) and isinstance(other, Items))
-            or one.form != "list"
-            or other.form != "list"
-            or self.record_loops
-        ):
+        if not (isinstance(one, Items) and isinstance(other, Items)) or one.form != "list" or other.form != "list" or self.loops:
             return None
         made, lines = self.channel(), self.lines
         try:

@@ -259,6 +259,8 @@ def _jump(state: State, node: ast.Break | ast.Continue, items: Items_) -> Items_
         raise refuse(node, "a break in a loop over records", "go through all records", "DPA706")
     assert loop.leave is not None  # noqa: S101 - set by the loop
     loop.breaks.append(dict(state.heap))
+    for around in state.loops:
+        around.broken = True
     loop.leave()
     state.emit("break")
     state.leave()
