@@ -34,6 +34,8 @@ from dpaudit.verifier.ordinary.values import (
 _HEAD: Final = re.compile(r"for (\w+) in range\(0, (.*)\):$")
 _EFFECTS: Final = re.compile(r"^(?:noise__\d+ = |raise |break$|continue$)")
 _MOST_PASSES: Final = 40
+_ADDED_BITS: Final = 16
+"""By how much a round may let a number grow that it only adds to."""
 
 
 @dataclass
@@ -204,12 +206,23 @@ def grows(lines: list[Line], code: str, phis: set[str]) -> bool:
         if found and name not in phis:
             known.setdefault(name, []).append(value)
 
+    shares: dict[str, int] = {}
+    again: set[str] = set()
+
+    def inner(name: str) -> int:
+        if name not in shares:
+            shares[name] = -1
+            found = max((share(ast.parse(one, mode="eval").body) for one in known.get(name, [])), default=0)
+            # What a loop inside adds up may be added many times.
+            shares[name] = 2 * found if name in again else found
+        if shares[name] < 0:
+            again.add(name)
+        return max(shares[name], 0)
+
     def share(node: ast.AST) -> int:
         match node:
             case ast.Name(id=name):
-                return (
-                    1 if name in phis else max((share(ast.parse(one, mode="eval").body) for one in known.get(name, [])), default=0)
-                )
+                return 1 if name in phis else inner(name)
             case ast.IfExp(body=one, orelse=other):
                 return max(share(one), share(other))
             case ast.BinOp(left=one, op=ast.Add() | ast.Sub(), right=other):
@@ -230,7 +243,7 @@ def _phi(state: State, loop: Loop, stem: str, first: Value, known: Value, new: V
             name = known.code if known is not first else state.fresh(stem if stem.isidentifier() and "__" not in stem else "c")
             made = state.mixed(name, replace(known, known=UNKNOWN), new, None, public=public)
             bits = max(known.bits, DATA_BITS)
-            bits = new.bits if new.bits > bits + 1 else bits
+            bits = new.bits if new.bits > bits + _ADDED_BITS else bits
             if made.kind == "int" and grows(loop.lines, new.code, loop.phis | {name}):
                 bits = 2 * MOST_FLOAT_BITS
             if "np.int" in made.types and bits > MOST_BITS:
