@@ -119,7 +119,8 @@ def _any(*, every: bool) -> Callable[[State, ast.AST, Args, Named], Value]:
         if changed or state.grown() != grown or len(state.lines) != size or any(guard is not None for guard, _ in found):
             # Python stops at the first that decides; what comes after it would not run.
             raise refuse(node, f"`{ast.unparse(node)}`", "make a list of the truth values first", "DPA706")
-        return numbers.connected("and" if every else "or", [state.truth(node, one) for _, one in found])
+        made = numbers.connected("and" if every else "or", [state.truth(node, one) for _, one in found])
+        return replace(made, types=numbers.BOOL, tests=())
 
     return read
 
@@ -270,7 +271,7 @@ def _bool(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     found = state.truth(node, given(node, args, {}, "x")["x"]) if not named else None
     if found is None:
         raise refuse(node, f"`{ast.unparse(node)}`", "pass it by position", "DPA706")
-    return replace(found, types=numbers.BOOL)
+    return replace(found, types=numbers.BOOL, tests=())
 
 
 def _text(state: State, node: ast.AST, args: Args, named: Named) -> Value:

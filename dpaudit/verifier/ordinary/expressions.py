@@ -146,7 +146,8 @@ def _dict(state: State, node: ast.Dict) -> Value:
 def _unary(state: State, node: ast.UnaryOp) -> Value:
     """Minus, plus, not."""
     if isinstance(node.op, ast.Not):
-        return numbers.negated(truth(state, node.operand, value_of(state, node.operand)))
+        turned = numbers.negated(truth(state, node.operand, value_of(state, node.operand)))
+        return replace(turned, types=numbers.BOOL, tests=())
     found = value_of(state, node.operand)
     if isinstance(node.op, ast.Invert):
         return arrays.inverted(state, node, found)
@@ -279,6 +280,7 @@ def _link(state: State, node: ast.Compare, op: ast.cmpop, left: Value, right: Va
         found = subscripts.contains(state, node, left, right)
         if isinstance(found, Entry):
             return found
+        found = replace(found, types=numbers.BOOL, tests=())
         return numbers.negated(found) if isinstance(op, ast.NotIn) else found
     if isinstance(op, (ast.Is, ast.IsNot)):
         if not (isinstance(left, Nothing) or isinstance(right, Nothing)):

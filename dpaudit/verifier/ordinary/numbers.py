@@ -270,8 +270,9 @@ def compared(state: State, node: ast.AST, op: ast.cmpop, left: Scalar, right: Sc
         left, right = (replace(one, types=BOOL) if one.kind == "bool" else one for one in (left, right))
         left, right = number(state, node, left), number(state, node, right)
     made = truth_of(f"({left.code} {symbol} {right.code})", left, right)
-    if {"np.int", "np.float", "np.bool"} & (left.types | right.types):
-        made = replace(made, types=frozenset({"np.bool"}))
+    ways = {bool({one, other} & _OF_NUMPY) for one in left.types for other in right.types}
+    types = frozenset("np.bool" if way else "bool" for way in ways)
+    made = replace(made, types=types, tests=() if len(types) == 1 else None)
     if left.is_known and right.is_known:
         return constant(state, decided(node, symbol, left, right), made.types)
     return made
@@ -307,6 +308,9 @@ def extreme(state: State, node: ast.AST, one: Value, other: Value, *, least: boo
     return replace(made, code=f"{'min' if least else 'max'}({as_kind(first, wide)}, {as_kind(second, wide)})")
 
 
+_OF_NUMPY: Final = frozenset({"np.int", "np.float", "np.bool"})
+
+
 def connected(word: str, parts: list[Scalar]) -> Scalar:
     """A conjunction or disjunction of truth values, all of which exist."""
     decisive = word == "or"
@@ -317,7 +321,10 @@ def connected(word: str, parts: list[Scalar]) -> Scalar:
         return Scalar(str(not decisive), "bool", BOOL, not decisive, public=True)
     if len(left) == 1:
         return left[0]
-    return truth_of(f"({f' {word} '.join(one.code for one in left)})", *left)
+    # The value is one of the operands.
+    types = frozenset(kind for one in parts for kind in one.types)
+    made = truth_of(f"({f' {word} '.join(one.code for one in left)})", *left)
+    return replace(made, types=types, tests=() if len(types) == 1 else None)
 
 
 def floated(state: State, node: ast.AST, found: Scalar, types: frozenset[str] = FLOAT) -> Scalar:

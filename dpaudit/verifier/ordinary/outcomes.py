@@ -78,7 +78,7 @@ def _form(state: State, node: ast.AST, found: Value, slots: list[Scalar]) -> tup
         case Scalar() if found.firm:
             slots.append(found)
             return ("one", found.kind, *found.types)
-        case Scalar(tests=None):
+        case Scalar(tests=None) | Scalar(tests=()):
             state.untyped = state.untyped or state.line
             slots.append(found)
             return ("one", found.kind, *sorted(found.types))

@@ -165,6 +165,8 @@ def _pair(*, least: bool) -> Any:
 def _where(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     """`np.where` with three arguments."""
     parts = given(node, args, named, "condition", "x", "y")
+    if not any(isinstance(one, Ref) for one in parts.values()):
+        raise refuse(node, f"`{ast.unparse(node)}` of numbers", "write `x if test else y`", "DPA706")
     state.real("arrays of floats")
 
     def make(test: Value, one: Value, other: Value) -> Value:
