@@ -6,7 +6,7 @@ import ast
 import builtins
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from dpaudit.verifier.frontend.scopes import EXCEPTIONS
 from dpaudit.verifier.ordinary import iterating, loops, numbers, outcomes
@@ -168,14 +168,19 @@ def _if(state: State, node: ast.If, items: Items_) -> tuple[tuple[str, Any] | No
     return _end_of(state, node, end), ()
 
 
+def _is_count(node: ast.stmt) -> TypeGuard[ast.Assign]:
+    """True for an assignment of a whole number that is written out."""
+    return isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and type(node.value.value) is int
+
+
 def _known_key(state: State, node: ast.If, found: Entry) -> list[ast.stmt]:
     """`if key in counts`, of a dictionary that a loop fills, in the two forms in which people count: what it amounts to."""
     match node:
         case ast.If(
             test=ast.Compare(left=key, ops=[ast.NotIn()], comparators=[owner]),
-            body=[ast.Assign(targets=[ast.Subscript() as target], value=ast.Constant(value=0))],
+            body=[ast.Assign(targets=[ast.Subscript() as target], value=ast.Constant(value=0)) as only],
             orelse=[],
-        ) if ast.unparse(target) == f"{ast.unparse(owner)}[{ast.unparse(key)}]":
+        ) if _is_count(only) and ast.unparse(target) == f"{ast.unparse(owner)}[{ast.unparse(key)}]":
             state.ensured.add((found.address, found.key.code))
             return []
         case ast.If(
@@ -184,7 +189,7 @@ def _known_key(state: State, node: ast.If, found: Entry) -> list[ast.stmt]:
             there, new = (one, other) if isinstance(op, ast.In) else (other, one)
             place = f"{ast.unparse(owner)}[{ast.unparse(key)}]"
             added = {ast.unparse(new).replace(f"{place} = ", f"{place} {way}", 1) for way in ("+= ", f"= {place} + ")}
-            if ast.unparse(there) in added and isinstance(new, ast.Assign) and ast.unparse(new.targets[0]) == place:
+            if ast.unparse(there) in added and _is_count(new) and place == ast.unparse(new.targets[0]):
                 state.ensured.add((found.address, found.key.code))
                 return [there]
     raise refuse(node.test, f"`{ast.unparse(node.test)}`", "count with `counts[key] = counts.get(key, 0) + 1`", "DPA706")

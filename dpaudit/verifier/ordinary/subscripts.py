@@ -172,7 +172,7 @@ def entry(state: State, node: ast.AST, owner: Ref, key: Value, default: Value | 
         kept = held.before if isinstance(held, Growing) else held
         zero = isinstance(default, Scalar) and default.known == 0 and default.types == numbers.INT
         there = (owner.address, name.code) in state.ensured and default is None
-        if not isinstance(kept, Dictionary) or not (kept.default or zero or there):
+        if not isinstance(kept, Dictionary) or kept.default == "float" or not (kept.default or zero or there):
             raise refuse(node, f"`{ast.unparse(node)}`", "count with `counts[key] = counts.get(key, 0) + 1`", "DPA706")
         return Entry(owner.address, name)
     if not isinstance(held, Dictionary):
