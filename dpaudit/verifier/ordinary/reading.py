@@ -313,6 +313,12 @@ def _know(state: State, claimed: Spec, types: dict[str, Type]) -> None:
     own = types.get("self")
     for text in [*_inferred(claimed, types, []), *map(str, claimed.requires), *_of_claim(claimed, own is not None)]:
         match ast.parse(text, mode="eval").body:
+            case ast.Compare(
+                left=ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]),
+                ops=[ast.GtE()],
+                comparators=[ast.Constant(value=1)],
+            ):
+                state.nonempty.add(name)
             case ast.Compare(left=ast.Name(id=name), ops=[ast.Gt()], comparators=[ast.Constant(value=0)]):
                 core = name if name in types or own is None else f"self__{name}"
                 for zero in ("0", "Fraction(0, 1)"):

@@ -146,7 +146,7 @@ def _sequence(state: State, data: Data, name: str, kind: Type, mark: str, *, pri
     lines = [(0, f"for {place} in range(0, len({core})):", state.line)]
     if private:
         lines.append((1, f"if {mark}[{place}] == 1:", state.line))
-    length = None if private else Scalar(f"len({core})", "int", frozenset({"int"}), public=True)
+    length = None if private else Scalar(f"len({core})", "int", frozenset({"int"}), public=True, positive=name in state.nonempty)
     return Sequence(
         tuple(lines),
         len(lines),

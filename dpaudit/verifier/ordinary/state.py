@@ -139,6 +139,7 @@ class State:
     cells: dict[str, tuple[int, str, Object]] = field(default_factory=dict)  # entries that were read, by their code
     ensured: set[tuple[int, str]] = field(default_factory=set)  # keys that a growing dictionary has in this round
     facts: dict[str, bool] = field(default_factory=dict)  # tests that the specification decides
+    nonempty: set[str] = field(default_factory=set)  # lists that are required to have an element
     parameters: set[str] = field(default_factory=set)  # public parameters that are no lists
 
     def fresh(self, stem: str) -> str:
