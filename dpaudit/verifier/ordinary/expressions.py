@@ -49,11 +49,6 @@ def value_of(state: State, node: ast.expr) -> Value:
     return read(state, node)
 
 
-def number_of(state: State, node: ast.expr) -> Scalar:
-    """The value of an expression that must be a number, a truth value or a text."""
-    return numbers.scalar(state, node, value_of(state, node))
-
-
 # Names.
 
 

@@ -16,7 +16,6 @@ INT: Final = frozenset({"int"})
 FLOAT: Final = frozenset({"float"})
 EXACT: Final = frozenset({"Fraction"})
 BOOL: Final = frozenset({"bool"})
-TEXT: Final = frozenset({"str"})
 MOST_BITS: Final = 62
 MOST_FLOAT_BITS: Final = 1000
 DATA_BITS: Final = 40

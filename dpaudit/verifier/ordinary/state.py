@@ -16,7 +16,6 @@ from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.values import (
     Frame,
     Items,
-    Nothing,
     Object,
     Output,
     Poison,
@@ -485,8 +484,3 @@ def frame_of(state: State, address: int) -> Frame:
     found = state.heap[address]
     assert isinstance(found, Frame)  # noqa: S101 - for the type checker
     return found
-
-
-def is_nothing(found: Value) -> bool:
-    """True for None."""
-    return isinstance(found, Nothing)

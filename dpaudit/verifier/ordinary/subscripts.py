@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from dpaudit.verifier.ordinary import numbers
 from dpaudit.verifier.ordinary.loops import grow, growing
@@ -29,8 +29,6 @@ from dpaudit.verifier.ordinary.values import (
     Tuple,
     Value,
 )
-
-DEFAULTS: Final = {"int": 0, "counter": 0, "float": 0}
 
 
 def key_of(state: State, node: ast.AST, found: Value) -> Any:

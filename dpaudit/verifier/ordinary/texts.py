@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Any, Final
+from typing import Final
 
 from dpaudit.verifier.ordinary import numbers, outcomes
-from dpaudit.verifier.ordinary.refusing import refuse, teach
+from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import Items, Nothing, Opaque, Output, Record, Ref, Scalar, Tuple, Value
 
@@ -113,8 +113,3 @@ def as_text(state: State, node: ast.AST, value: Value) -> None:
             _held(state, node, value)
         case _:
             raise refuse(node, f"`{ast.unparse(node)}`", "format numbers and texts", "DPA706")
-
-
-def of_private(node: ast.AST, what: str) -> Any:
-    """The refusal of a rounded private value."""
-    return teach(node, "opaque of private", what)
