@@ -60,7 +60,7 @@ def test_a_program_that_was_written_to_deceive_is_refused_or_read_as_python_read
         return
     source = random.Random(5)  # noqa: S311 - data for comparisons
     noise, promise = random_noise(source), contract_of(program).promise
-    data = [one for one in (_inputs(reading, program, source) for _ in range(40)) if violation(promise, one) is None]
+    data = [one for one in (_inputs(reading, program, source) for _ in range(25)) if violation(promise, one) is None]
     try:
         assert sum(compare(reading, program, one, noise) for one in data) > 0
     except Differs:
