@@ -75,7 +75,8 @@ def test_a_program_that_was_written_to_deceive_is_not_proven(attack):
         found = verify(attack["text"], claim="1", adjacency=_adjacency(attack), function="f", seconds=10)
     except Unsupported:
         return
-    assert not found.status.startswith("proven")
+    # Of two equal keys of a dictionary the later one counts: with a reader that knows, the claim holds.
+    assert attack.get("holds") or not found.status.startswith("proven")
 
 
 @pytest.mark.parametrize("name", PROVEN_WITHOUT)
