@@ -194,6 +194,8 @@ def arithmetic(state: State, node: ast.AST, op: ast.operator, first: Value, seco
     left, right = number(state, node, first), number(state, node, second)
     types = _types(node, op, left, right)
     bits = _bits(node, op, types, left, right)
+    if types & {"float", "np.float"} and isinstance(op, (ast.Mult, ast.Div)):
+        _signed_zero(node, op, left, right)
     if left.is_known and right.is_known and (folded := _folded(op, left.known, right.known)) is not None:
         if types != INT and abs(folded) > 2**1000:
             raise refuse(node, "a number that no float holds", "use smaller numbers", "DPA706")
@@ -244,9 +246,18 @@ def _divided(state: State, node: ast.AST, left: Scalar, right: Scalar, made: Sca
     return made if right.positive or (right.is_known and right.known != 0) else state.keep("q", made)
 
 
+def _signed_zero(node: ast.AST, op: ast.operator, left: Scalar, right: Scalar) -> None:
+    """Refuse a float that is 0 or -0 by the sign of something else: real numbers do not tell them apart."""
+    for one, other in ((left, right), (right, left)) if isinstance(op, ast.Mult) else ((left, right),):
+        if one.is_known and one.known == 0 and not (other.positive or (other.is_known and other.known > 0)):
+            raise refuse(node, "a float that may be 0 or -0", "leave out what is multiplied by 0", "DPA706")
+
+
 def negative(state: State, node: ast.AST, found: Value) -> Scalar:
     """Minus a number."""
     one = number(state, node, found)
+    if one.is_known and one.known == 0 and one.kind == "real":
+        raise refuse(node, "a float that is -0", "write 0.0", "DPA706")
     if one.is_known:
         return replace(constant(state, -one.known, one.types), bits=one.bits)
     return replace(one, code=f"(-{one.code})", origin=None, positive=False)
