@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from dpaudit.verifier.ir import Program
 from dpaudit.verifier.outcomes import ProofResult
@@ -119,3 +119,26 @@ def _down(value: Fraction) -> Decimal:
 def _up(value: Fraction) -> Decimal:
     """Four digits that are not too small."""
     return Context(prec=4, rounding=ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+_KINDS: Final = {
+    "out": "both runs put out the same",
+    "sync": "both runs take the same way and draw alike",
+    "trip": "a loop makes as many rounds in both runs",
+    "valid": "what is divided by, read by index or drawn from exists in both runs",
+    "lattice": "noise on a lattice moves by its steps",
+    "support": "noise that is moved stays where it can fall",
+    "injective": "different noise is moved to different noise",
+    "triangular": "noise is moved by what was drawn before it",
+    "piecewise": "noise is moved by one amount on each piece",
+    "ledger": "what fails with small probability is counted",
+    "contract": "what is required gives the claim a meaning",
+    "cost": "the shifts cost no more than is claimed",
+}
+"""What each kind of obligation says."""
+
+
+def obligation_words(name: str) -> str:
+    """What an obligation says, with its name: the kind, the line of the program that is proven, and a number."""
+    words = _KINDS.get(name.partition(".")[0])
+    return name if words is None else f"{words} ({name})"

@@ -31,7 +31,7 @@ from dpaudit.verifier.refuter.reproducing import is_reproduced
 from dpaudit.verifier.refuter.search import search, witness_on
 from dpaudit.verifier.refuter.witness import recheck
 from dpaudit.verifier.solving import Answer
-from dpaudit.verifier.telling import witness_words
+from dpaudit.verifier.telling import obligation_words, witness_words
 from dpaudit.verifier.terms import TRUE, Sort
 
 SECONDS: Final = 70.0
@@ -187,7 +187,7 @@ def _refute(program: Program, failed: Failed, common: dict[str, Any], seeds: Seq
 
 def _unknown(failed: Failed, common: dict[str, Any]) -> ProofResult:
     """The verdict where neither a proof nor a counterexample was found."""
-    reason = failed.reason + (f": {failed.obligation}" if failed.obligation else "")
+    reason = failed.reason + (f": {obligation_words(failed.obligation)}" if failed.obligation else "")
     return ProofResult(**common, status="unknown", reason=reason, line=failed.line)
 
 

@@ -113,9 +113,10 @@ def _parsed(text: str) -> ast.Module:
 
 def _exception(value: object) -> type[BaseException] | None:
     """An exception class of Python itself that needs no argument."""
-    return value if isinstance(value, type) and value in _EXCEPTIONS else None
+    return value if isinstance(value, type) and value in EXCEPTIONS else None
 
 
-_EXCEPTIONS: Final = (
+EXCEPTIONS: Final = (
     ArithmeticError, IndexError, LookupError, OverflowError, RuntimeError, TypeError, ValueError, ZeroDivisionError,
 )  # fmt: skip
+"""The exceptions that a program of the subset may raise."""

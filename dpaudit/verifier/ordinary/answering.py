@@ -46,9 +46,9 @@ def in_own_terms(program: Program, reading: Reading, found: ProofResult) -> Proo
             )
         assert found.witness is not None  # noqa: S101 - for the type checker: refutations have one
         return replace(found, words=_words(program, reading, found))
-    if reading.learned.untyped:
+    if reading.untyped:
         return _withdrawn(
-            found, f"line {reading.learned.untyped} puts out an int or a float, whose type may show the data; write float(...)"
+            found, f"line {reading.untyped} puts out an int or a float, whose type may show the data; write float(...)"
         )
     if compared == 0:
         return _withdrawn(found, "no run by Python on data that meet the specification came to an end")

@@ -1,310 +1,333 @@
-"""numpy on real numbers: arrays of public shape, or with one entry for each record."""
+"""numpy on real numbers: arrays whose length the source says, or with one element for each record, and sums over them."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
-from itertools import pairwise
 from typing import Any, Final
 
-from dpaudit.verifier.ordinary import arguments, builtins, numbers, sequences
+from dpaudit.verifier.ordinary import iterating, numbers, texts
 from dpaudit.verifier.ordinary.refusing import refuse, teach
-from dpaudit.verifier.ordinary.state import State
-from dpaudit.verifier.ordinary.values import UNKNOWN, Base, Fixed, Module, Nothing, Opaque, Output, Scalar, Sequence, Value
+from dpaudit.verifier.ordinary.state import State, as_kind
+from dpaudit.verifier.ordinary.values import (
+    UNKNOWN,
+    Counts,
+    Dictionary,
+    Items,
+    Opaque,
+    Ref,
+    Scalar,
+    Sequence,
+    Span,
+    Spent,
+    Tuple,
+    Value,
+)
 
-Named = Mapping[str, Value]
+Args = list[Value]
+Named = dict[str, Value]
+Make = Callable[..., Value]
+FLOAT: Final = frozenset({"np.float"})
+WHOLE: Final = frozenset({"np.int"})
+TRUTH: Final = frozenset({"np.bool"})
+OF_KIND: Final = {"int": WHOLE, "real": FLOAT, "bool": TRUTH}
 
 
-def _given(node: ast.AST, args: list[Value], named: Named, *parts: str) -> dict[str, Value]:
-    """Arguments by name."""
-    given = dict(zip(parts, args, strict=False))
-    if len(args) > len(parts) or set(given) & set(named) or not set(named) <= set(parts):
-        raise refuse(node, f"`{ast.unparse(node)}` in this form", f"its arguments here are {', '.join(parts)}", "DPA706")
-    return given | dict(named)
+def is_array(state: State, found: Value) -> bool:
+    """True for an array, and for data of which nothing says that they are none."""
+    held = state.object(found) if isinstance(found, Ref) else None
+    return isinstance(held, (Items, Sequence)) and held.form in ("array", "any")
 
 
-def _array(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`np.array`: the same elements."""
-    given = _given(node, args, named, "object", "dtype")
-    found = given["object"]
-    if not isinstance(given.get("dtype", Nothing()), (Nothing, Module)):
-        raise refuse(node, "this dtype", "leave it out", "DPA706")
-    if "dtype" in given:
-        state.real("arrays of floats")
+def held_by(state: State, node: ast.AST, found: Value) -> Items | Sequence:
+    """The elements of an array, or of a list that numpy takes for one."""
     if isinstance(found, Scalar):
-        state.assume(found.origin, "list", "an array of it")
-    if isinstance(found, Fixed):
-        if any(not isinstance(one, Scalar) for one in found.items):
-            raise refuse(node, "an array of arrays", "use one array a row", "DPA706")
-        kinds = {one.kind for one in found.items if isinstance(one, Scalar)}
-        if len(kinds) > 1 or "str" in kinds:
-            raise refuse(node, "an array of different types", "give all elements one type", "DPA703")
-        return Fixed(found.items, "array")
-    if isinstance(found, Sequence):
-        return replace(found, shape="array")
-    if isinstance(found, Output):
-        return arguments.opaque(state, node, args[:1], {})
-    raise refuse(node, f"`{ast.unparse(node)}`", "make arrays of lists", "DPA706")
+        state.assume(found.origin, "list", "numpy")
+    if isinstance(found, Tuple):
+        return Items(found.items, "array")
+    held = state.object(found) if isinstance(found, Ref) else None
+    if isinstance(held, Spent):
+        raise refuse(node, f"`{ast.unparse(node)}` of {held.why}", "keep each value under a name of its own", "DPA705")
+    if isinstance(held, Sequence) and isinstance(found, Ref):
+        return state.taken(node, found.address, held)
+    if isinstance(held, Items) and held.form != "set":
+        return held
+    raise refuse(node, f"`{ast.unparse(node)}`", "use an array, or a list of numbers", "DPA706")
 
 
-def _same(what: int) -> Callable[..., Value]:
-    """`np.zeros` and `np.ones`."""
-
-    def read(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-        given = _given(node, args, named, "shape", "dtype")
-        whole = isinstance(node, ast.Call) and any(
-            ast.unparse(one) == "int" for one in [*node.args[1:], *(k.value for k in node.keywords)]
-        )
-        size = numbers.as_scalar(state, node, given["shape"])
-        if not size.is_known or not 0 < size.known <= sequences.MOST_UNROLLED:
-            raise refuse(node, "an array of this size", "use a list comprehension", "DPA706")
-        if not whole:
-            state.real("arrays of floats")
-        one = numbers.constant(state, what)
-        return Fixed((one if whole else state.as_real(one),) * size.known, "array")
-
-    return read
+def element(state: State, node: ast.AST, found: Value) -> Value:
+    """An element as an array holds it."""
+    if isinstance(found, Opaque):
+        return found
+    one = numbers.scalar(state, node, found)
+    if one.kind == "str" or (one.kind == "int" and numbers.bits_of(one) > 62):
+        raise refuse(node, "an array of texts or of large numbers", "use numbers", "DPA703")
+    return one if one.types <= {"np.int", "np.float", "np.bool"} else replace(one, types=OF_KIND[one.kind], tests=())
 
 
-def _sum(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`np.sum` of one axis."""
-    _given(node, args, named, "a")
-    if isinstance(args[0], Scalar):
-        state.assume(args[0].origin, "list", "its sum")
-    state.real("sums by numpy")
-    return builtins.BUILTINS["sum"](state, node, args, {})  # type: ignore[no-any-return]
+def alike(state: State, node: ast.AST, items: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Elements of one type, as an array holds them."""
+    made = [element(state, node, one) for one in items]
+    kinds = {one.kind for one in made if isinstance(one, Scalar)}
+    if kinds == {"int", "real"}:
+        return tuple(numbers.floated(state, node, one, FLOAT) if isinstance(one, Scalar) else one for one in made)
+    if len(kinds) > 1 or (kinds and any(isinstance(one, Opaque) for one in made) and kinds != {"real"}):
+        raise refuse(node, "an array of different types", "give all elements one type", "DPA703")
+    return tuple(made)
 
 
-def _mean(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`np.mean` of one axis."""
-    return builtins.FUNCTIONS["statistics.mean"](state, node, args, named)  # type: ignore[no-any-return]
+def made_of(state: State, node: ast.AST, found: Value) -> Ref:
+    """A new array of the elements of something."""
+    held = held_by(state, node, found)
+    state.real("arrays of floats")
+    if isinstance(held, Items):
+        return state.new(Items(alike(state, node, held.items), "array"))
+    if not isinstance(held.value, Scalar):
+        raise refuse(node, "an array of records", "use one list for each field", "DPA706")
+    return state.new(replace(iterating.over(state, node, held, lambda one: (None, element(state, node, one))), form="array"))
 
 
-def _clip(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`np.clip`: the greater of the number and the lower end, then the smaller of that and the upper end."""
-    names = {"min": "a_min", "max": "a_max"}
-    given = _given(node, args, {names.get(key, key): one for key, one in named.items()}, "a", "a_min", "a_max")
-    if isinstance(given["a"], Scalar):
-        # A number or a list: what the data are, where they are said to be a list.
-        origin = given["a"].origin
-        if origin is not None and "." not in origin and "[" not in origin:
-            state.assume(origin, "list", "np.clip")
-    low, high = given.get("a_min", Nothing()), given.get("a_max", Nothing())
+def elementwise(state: State, node: ast.AST, parts: list[Value], make: Make) -> Value:
+    """An operation on each element; numbers go with each."""
 
-    def make(one: Scalar, *ends: Scalar) -> Scalar:
-        rest = list(ends)
-        if not isinstance(low, Nothing):
-            one = sequences.of_two(state, node, [one, rest.pop(0)], least=False)
-        if not isinstance(high, Nothing):
-            one = sequences.of_two(state, node, [one, rest.pop(0)], least=True)
-        return one
+    def one_by_one(*args: Value) -> Value:
+        if any(isinstance(one, Opaque) for one in args):
+            return texts.opaque(state, node, *args)
+        return element(state, node, make(*args))
 
-    if isinstance(given["a"], (Opaque, Output)):
-        return arguments.opaque(state, node, [given["a"], low, high], {})
-    parts = [given["a"], *(end for end in (low, high) if not isinstance(end, Nothing))]
-    if any(not isinstance(end, Scalar) for end in parts[1:]):
-        raise refuse(node, "clip ends that are no numbers", "use numbers", "DPA706")
-    return _loosely(state, node, parts, make)
-
-
-def _loosely(state: State, node: ast.AST, parts: list[Value], make: Callable[..., Scalar]) -> Value:
-    """An operation of numpy, which takes lists as arrays."""
-    taken = [replace(one, shape="array") if isinstance(one, (Fixed, Sequence)) else one for one in parts]
-    return sequences.elementwise(state, node, taken, make)
-
-
-def _pair(least: bool) -> Callable[..., Value]:  # noqa: FBT001 - the table says which
-    """`np.minimum` and `np.maximum`."""
-
-    def read(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-        given = _given(node, args, named, "x1", "x2")
-        if any(isinstance(one, (Opaque, Output)) for one in given.values()):
-            return arguments.opaque(state, node, list(given.values()), {})
-        return _loosely(state, node, list(given.values()), lambda a, b: sequences.of_two(state, node, [a, b], least=least))
-
-    return read
-
-
-def _where(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`np.where` with three arguments."""
-    given = _given(node, args, named, "condition", "x", "y")
-    if len(given) != 3:
-        raise refuse(node, "np.where with one argument", "use a mask", "DPA706")
-
-    def make(test: Scalar, one: Scalar, other: Scalar) -> Scalar:
-        one, other = numbers.same_kind(state, node, one, other)
-        return Scalar(f"({one.code} if {numbers.as_truth(state, node, test).code} else {other.code})", one.kind)
-
-    return _loosely(state, node, list(given.values()), make)
-
-
-def _extreme(name: str) -> Callable[..., Value]:
-    """`np.max` and `np.min`."""
-
-    def read(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-        _given(node, args, named, "a")
-        return builtins.BUILTINS[name](state, node, args, {})  # type: ignore[no-any-return]
-
-    return read
-
-
-def _argument(least: bool) -> Callable[..., Value]:  # noqa: FBT001 - the table says which
-    """`np.argmax` and `np.argmin`: the first of equal ones."""
-
-    def read(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-        _given(node, args, named, "a")
-        found = args[0]
-        if isinstance(found, Fixed):
-            return _first(state, node, found, least=least)
-        if isinstance(found, (Output, Opaque)):
-            return arguments.opaque(state, node, [found], {})
-        if not isinstance(found, Sequence) or found.keep is not None or found.base.private or found.base.length is None:
-            raise refuse(node, f"`{ast.unparse(node)}`", "use an array of public length", "DPA706")
-        best, top, place = (state.fresh(stem) for stem in ("best", "top", "place"))
-        state.store(node, best, Scalar("0", "int"))
-        kind = state.learned.kinds.get(top, "real")
-        state.store(node, top, Scalar("0" if kind == "int" else "Fraction(0, 1)", kind))
-        state.store(node, place, Scalar("0", "int"))
-
-        def look(one: Value) -> None:
-            value = numbers.number(state, node, numbers.as_scalar(state, node, one))
-            held = state.temporary(node, "value", value)
-            sign = "<" if least else ">"
-            with sequences.branch(state, f"if {place} == 0 or {held.code} {sign} {top}:"):
-                state.store(node, best, Scalar(place, "int"))
-                state.store(node, top, held)
-            state.store(node, place, Scalar(f"{place} + 1", "int"))
-
-        sequences.go(state, node, found, look)
-        return Scalar(best, "int")
-
-    return read
-
-
-def _first(state: State, node: ast.AST, found: Fixed, *, least: bool) -> Value:
-    """The first place of the extreme among numbers that are written out."""
-    parts = [numbers.number(state, node, numbers.as_scalar(state, node, one)) for one in found.items]
-    if not parts:
-        raise refuse(node, "the place of the largest of nothing", "give at least one number", "DPA706")
-    best = state.store(node, state.fresh("best"), Scalar("0", "int"))
-    top = state.store(node, state.fresh("top"), replace(parts[0], known=UNKNOWN))
-    for place, part in enumerate(parts[1:], 1):
-        with sequences.branch(state, f"if {part.code} {'<' if least else '>'} {top.code}:"):
-            state.store(node, best.code, Scalar(str(place), "int"))
-            state.store(node, top.code, part)
-    return Scalar(best.code, "int")
-
-
-def _histogram(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`np.histogram` with public edges: the last bin is closed, values outside are dropped."""
-    given = _given(node, args, named, "a", "bins", "range")
-    found, bins = given["a"], given.get("bins")
-    if isinstance(found, Scalar):
-        state.assume(found.origin, "list", "np.histogram")
-    if isinstance(bins, Scalar) and bins.is_known and isinstance(given.get("range"), Fixed):
-        low, high = (numbers.as_scalar(state, node, one) for one in given["range"].items)  # type: ignore[union-attr]
-        if not (low.is_known and high.is_known and low.known < high.known and 0 < bins.known <= sequences.MOST_UNROLLED):
-            raise refuse(node, "a histogram whose range is not written out", "write `bins=[...]`", "DPA706")
-        state.real("edges computed by numpy")
-        edges = [
-            numbers.constant(state, low.known + (high.known - low.known) * k / Fraction(bins.known)) for k in range(bins.known + 1)
+    held: list[Any] = []
+    for one in parts:
+        if isinstance(one, (Ref, Tuple)):
+            inner = held_by(state, node, one)
+            if inner.form == "any":
+                state.assume(
+                    f"{inner.base}#" if isinstance(inner, Sequence) and inner.base else None, "array", "an operation on arrays"
+                )
+                raise refuse(
+                    node,
+                    f"`{ast.unparse(node)}`, where nothing says that the data are an array,",
+                    "annotate the parameter as np.ndarray",
+                    "DPA703",
+                )
+            held.append(inner)
+        else:
+            held.append(one)
+    if not any(isinstance(one, (Items, Sequence)) for one in held):
+        return one_by_one(*held)
+    sizes = {len(one.items) for one in held if isinstance(one, Items)}
+    sequences = [one for one in held if isinstance(one, Sequence)]
+    if sizes and sequences:
+        raise refuse(node, f"`{ast.unparse(node)}` of arrays of different lengths", "use arrays of one length", "DPA706")
+    if sizes:
+        if len(sizes) > 1:
+            raise refuse(node, "arrays of different lengths", "use arrays of one length", "DPA706")
+        arrays = [tuple(element(state, node, part) for part in one.items) if isinstance(one, Items) else None for one in held]
+        rounds = [
+            [array[place] if array is not None else one for array, one in zip(arrays, held, strict=True)]
+            for place in range(sizes.pop())
         ]
-    elif isinstance(bins, Fixed) and "range" not in given:
-        edges = [numbers.as_scalar(state, node, one) for one in bins.items]
-    else:
-        raise refuse(node, "a histogram whose edges come from the data", "write `bins=[...]` with public edges", "DPA706")
-    if len(edges) < 2 or not all(edge.is_known for edge in edges) or any(a.known >= b.known for a, b in pairwise(edges)):
-        raise refuse(node, "edges that are no growing constants", "write them out in order", "DPA706")
-    counts = []
-    for place in range(len(edges) - 1):
-        low, high = edges[place], edges[place + 1]
-        last = "<=" if place == len(edges) - 2 else "<"
-        counts.append(_count(state, node, found, f"{low.code} <= {{0}} and {{0}} {last} {high.code}"))
-    return Fixed((Fixed(tuple(counts), "array"), Fixed(tuple(edges), "array")), "tuple")
+        return state.new(Items(alike(state, node, tuple(one_by_one(*args) for args in rounds)), "array"))
+
+    def together(values: list[Value]) -> tuple[None, Value]:
+        rest = iter(values)
+        return None, one_by_one(*(element(state, node, next(rest)) if isinstance(one, Sequence) else one for one in held))
+
+    return state.new(replace(iterating.beside(state, node, sequences, together), form="array"))
 
 
-def _count(state: State, node: ast.AST, found: Value, test: str) -> Scalar:
-    """The number of elements that pass a test."""
-    name = state.fresh("bin")
-    state.store(node, name, Scalar("0", "int"))
-
-    def look(one: Value) -> None:
-        value = numbers.number(state, node, numbers.as_scalar(state, node, one))
-        with sequences.branch(state, f"if {test.format(value.code)}:"):
-            state.store(node, name, Scalar(f"{name} + 1", "int"))
-
-    sequences.go(state, node, found, look)
-    return Scalar(name, "int")
+def operated(state: State, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
+    """An operation on arrays."""
+    if isinstance(op, (ast.BitAnd, ast.BitOr)):
+        return elementwise(state, node, [left, right], lambda a, b: _both(node, op, a, b))
+    for one in (left, right):
+        held = state.object(one) if isinstance(one, Ref) else None
+        if isinstance(held, Items) and held.form == "list":
+            raise refuse(node, f"`{ast.unparse(node)}` of a list and an array", "write np.array(...) around the list", "DPA703")
+    state.real("arrays of floats")
+    return elementwise(state, node, [left, right], lambda a, b: numbers.arithmetic(state, node, op, a, b))
 
 
-def _count_nonzero(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`np.count_nonzero`."""
-    _given(node, args, named, "a")
-
-    def amount(one: Value) -> Scalar:
-        return numbers.number(state, node, numbers.as_truth(state, node, numbers.as_scalar(state, node, one)))
-
-    return sequences.total(state, node, "count", args[0], amount)
+def _both(node: ast.AST, op: ast.operator, one: Scalar, other: Scalar) -> Scalar:
+    """`&` and `|` of truth values of numpy."""
+    if one.kind != "bool" or other.kind != "bool":
+        raise refuse(node, f"`{ast.unparse(node)}` of numbers", "use & and | on comparisons", "DPA703")
+    return replace(numbers.connected("and" if isinstance(op, ast.BitAnd) else "or", [one, other]), types=TRUTH)
 
 
-def _astype(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`.astype(float)`, and `.astype(int)` of whole numbers and masks."""
-    word = ast.unparse(node.args[0]) if isinstance(node, ast.Call) and node.args else ""
-    if word == "float":
-        state.real("arrays of floats")
-        return _loosely(state, node, args[:1], lambda one: state.as_real(numbers.number(state, node, one)))
-    if word == "int":
-        return _loosely(state, node, args[:1], lambda one: numbers.whole(state, node, one, "as whole numbers"))
-    raise refuse(node, "this conversion", "convert to int or float", "DPA706")
+def inverted(state: State, node: ast.AST, found: Value) -> Value:
+    """`~` of an array of truth values."""
+
+    def make(one: Scalar) -> Scalar:
+        if one.kind != "bool":
+            raise refuse(node, f"`{ast.unparse(node)}` of numbers", "use ~ on comparisons", "DPA703")
+        return numbers.negated(one)
+
+    if not is_array(state, found):
+        raise refuse(node, f"`{ast.unparse(node)}`", "use `not`", "DPA703")
+    return elementwise(state, node, [found], make)
 
 
-def _plain(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`.tolist()` and `.copy()`: the same elements."""
-    _given(node, args, named, "a")
-    if isinstance(args[0], Fixed):
-        return Fixed(args[0].items, "list" if isinstance(node, ast.Call) and "tolist" in ast.unparse(node.func) else args[0].shape)
-    return args[0]
+def masked(state: State, node: ast.AST, owner: Ref, mask: Ref) -> Value:
+    """`array[mask]`: the elements for which a comparison holds."""
+    found, test = held_by(state, node, owner), held_by(state, node, mask)
+    if not (isinstance(found, Sequence) and isinstance(test, Sequence) and isinstance(test.value, Scalar)) or found.form == "list":
+        raise refuse(node, f"`{ast.unparse(node)}`", "select by a comparison of the same array", "DPA706")
+    if test.value.kind != "bool" or test.form != "array":
+        raise refuse(node, f"`{ast.unparse(node)}`", "select by a comparison of the same array", "DPA706")
+    return state.new(replace(iterating.beside(state, node, [found, test], lambda both: (both[1], both[0])), form="array"))
 
 
-def _linspace(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`np.linspace` and `np.arange` of constants."""
-    given = _given(node, args, named, "start", "stop", "num")
-    parts = [numbers.as_scalar(state, node, one) for one in given.values()]
-    if len(parts) != 3 or not all(part.is_known for part in parts) or not 2 <= parts[2].known <= sequences.MOST_UNROLLED:
-        raise refuse(node, "linspace of what is not constant", "write the numbers out", "DPA706")
-    low, high, count = (part.known for part in parts)
-    state.real("numbers computed by numpy")
-    step = Fraction(high - low) / (count - 1)
-    return Fixed(tuple(numbers.constant(state, low + step * k) for k in range(count)), "array")
+# Folds.
 
 
-def _arange(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`np.arange` of whole constants."""
-    found = builtins.BUILTINS["range"](state, node, args, named)
-    if isinstance(found, Fixed):
-        return Fixed(found.items, "array")
-    raise refuse(node, "a long arange, or one whose ends are not constant", "use range in a loop", "DPA706")
+def total(state: State, node: ast.AST, found: Any, start: Scalar) -> Value:
+    """The sum of elements, from a start on."""
+    if isinstance(found, Sequence):
+        return fold(state, node, found, start)
+    if any(isinstance(one, Opaque) for _, one in found):
+        if any(guard is not None or not numbers.is_number(one) for guard, one in found):
+            raise refuse(node, "a sum of texts or of values that may not be there", "add numbers", "DPA706")
+        return texts.opaque(state, node, start, *(one for _, one in found))
+    for guard, one in found:
+        added = numbers.arithmetic(state, node, ast.Add(), start, one)
+        start = added if guard is None else numbers.chosen(state, node, guard, added, start)
+    return start
 
 
-_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
-    "abs": builtins.absolute, "absolute": builtins.absolute, "amax": _extreme("max"), "amin": _extreme("min"), "arange": _arange,
-    "argmax": _argument(False), "argmin": _argument(True), "array": _array, "asarray": _array, "clip": _clip,
-    "count_nonzero": _count_nonzero, "histogram": _histogram, "linspace": _linspace, "max": _extreme("max"),
-    "maximum": _pair(False), "mean": _mean, "min": _extreme("min"), "minimum": _pair(True), "ones": _same(1),
-    "round": arguments.opaque, "rint": arguments.opaque, "exp": arguments.opaque, "floor": arguments.opaque,
-    "ceil": arguments.opaque,
-    "sum": _sum, "where": _where, "zeros": _same(0), "float64": builtins.BUILTINS["float"], "any": builtins.BUILTINS["any"],
-    "all": builtins.BUILTINS["all"],
-}  # fmt: skip
-ARRAYS: Final = {f"numpy.{name}": read for name, read in _FUNCTIONS.items()}
-"""Functions of numpy, by their dotted names."""
+def fold(state: State, node: ast.AST, found: Sequence, start: Scalar) -> Scalar:
+    """A sum over a sequence, in a loop."""
+    with state.trial():
+        depth = state.depth
+        one = numbers.number(state, node, state.opened(node, found))
+        made = numbers.arithmetic(state, node, ast.Add(), replace(start, known=UNKNOWN), one)
+        state.depth = depth
+    if made.kind == "int" and numbers.bits_of(one) > 2 * numbers.DATA_BITS:
+        made = replace(made, bits=2 * numbers.MOST_FLOAT_BITS)
+    name, depth = state.fresh("total"), state.depth
+    state.emit(f"{name} = {as_kind(start, made.kind)}")
+    state.record_loops += found.private
+    element = numbers.number(state, node, state.opened(node, found))
+    state.record_loops -= found.private
+    state.emit(f"{name} = {name} + {element.code}")
+    state.depth = depth
+    types = made.types | (frozenset() if found.form == "array" else start.types)
+    public = made.public and not found.private and found.index != ""
+    loose = () if len(types) == 1 else None
+    return Scalar(name, made.kind, types, tests=loose, public=public, noisy=made.noisy, bits=made.bits)
 
-METHODS: Final[Mapping[str, Callable[..., Any]]] = {
-    "argmax": _argument(False), "argmin": _argument(True), "astype": _astype, "clip": _clip, "copy": _plain, "max": _extreme("max"),
-    "mean": _mean, "min": _extreme("min"), "sum": _sum, "tolist": _plain, "round": arguments.opaque,
-}  # fmt: skip
-"""Methods of arrays."""
 
-__all__ = ["ARRAYS", "METHODS", "Base", "teach"]
+def length(state: State, node: ast.AST, found: Value) -> Value:
+    """`len`."""
+    if isinstance(found, Tuple):
+        return numbers.constant(state, len(found.items))
+    if isinstance(found, Span) and found.start.is_known and found.stop.is_known:
+        written = range(found.start.known, found.stop.known, found.step)
+        if written and abs(written[-1] - written[0]) >= 2**62:
+            raise refuse(node, "the length of a range that is too long", "use a shorter one", "DPA704")
+        return numbers.constant(state, len(written))
+    if isinstance(found, Scalar) and isinstance(found.known, str):
+        return numbers.constant(state, len(found.known))
+    if isinstance(found, Scalar):
+        state.assume(found.origin, "list", "len")
+    held = state.object(found) if isinstance(found, Ref) else None
+    match held:
+        case Items(items, form) if form != "set":
+            return numbers.constant(state, len(items))
+        case Dictionary(entries):
+            return numbers.constant(state, len(entries))
+        case Counts():
+            raise teach(node, "private keys", "the number of keys that are found in the data")
+        case Sequence() if held.form != "iterator":
+            if held.length is not None and held.index:
+                plain = held.length.code.startswith("len(") and held.length.code.count("(") == 1
+                return held.length if plain else replace(held.length, code=f"max(0, {held.length.code})")
+            if not held.once:
+                counted = fold(
+                    state, node, replace(held, value=numbers.constant(state, 1), form="list"), numbers.constant(state, 0)
+                )
+                return replace(counted, counts=held.private, public=False)
+    raise refuse(node, f"`{ast.unparse(node)}`", "take the length of lists", "DPA706")
+
+
+def mean(state: State, node: ast.AST, found: Value, types: frozenset[str]) -> Value:
+    """The sum by the number of elements."""
+    held = held_by(state, node, found)
+    if isinstance(held, Sequence) and held.private:
+        raise teach(node, "private length", "a mean of a private number of records", "data")
+    summed = total(
+        state, node, held if isinstance(held, Sequence) else [(None, one) for one in held.items], numbers.constant(state, 0)
+    )
+    size = length(state, node, found) if isinstance(held, Items) else length(state, node, state.new(held))
+    made = numbers.arithmetic(state, node, ast.Div(), summed, size)
+    state.real("floats")
+    if types == numbers.FLOAT and not summed.types <= {"float"}:  # type: ignore[union-attr]
+        return replace(made, types=frozenset({"int", "float", "Fraction"}), tests=None)
+    return replace(made, types=types, tests=())
+
+
+def best(state: State, node: ast.AST, found: Sequence, default: Value | None, *, least: bool) -> Value:
+    """The largest or smallest element; that there is one is owed."""
+    if not isinstance(found.value, Scalar) or found.value.kind not in ("int", "real"):
+        raise refuse(node, "a largest or smallest record", "compute with its numbers", "DPA706")
+    kind = found.value.kind
+    seen, top, depth = state.fresh("seen"), state.fresh("top"), state.depth
+    first = numbers.number(state, node, default) if default is not None else None
+    if first is not None and first.kind != kind:
+        raise refuse(node, "a default of another type", "give a default of the type of the elements", "DPA703")
+    state.emit(f"{seen} = False")
+    state.emit(f"{top} = {'0' if kind == 'int' else 'Fraction(0)'}")
+    one = numbers.number(state, node, state.opened(node, found))
+    state.emit(f"if not {seen} or {one.code} {'<' if least else '>'} {top}:")
+    state.depth += 1
+    state.emit(f"{top} = {one.code}")
+    state.depth -= 1
+    state.emit(f"{seen} = True")
+    state.depth = depth
+    made = replace(one, code=top, public=False, origin=None)
+    if first is None:
+        state.owe(seen)
+        return made
+    return numbers.chosen(state, node, Scalar(seen, "bool", numbers.BOOL), made, first)
+
+
+def any_of(state: State, node: ast.AST, found: Sequence, *, every: bool) -> Scalar:
+    """`any` or `all` of a sequence."""
+    if found.once or len(found.lines) > found.head + 1:
+        raise refuse(node, f"`{ast.unparse(node)}`", "make a list of the truth values first", "DPA706")
+    name, depth = state.fresh("all" if every else "any"), state.depth
+    state.emit(f"{name} = {every}")
+    one = state.truth(node, state.opened(node, found))
+    state.emit(f"if {'not ' if every else ''}{one.code}:")
+    state.depth += 1
+    state.emit(f"{name} = {not every}")
+    state.depth = depth
+    return Scalar(name, "bool", numbers.BOOL, public=one.public and not found.private)
+
+
+def single(state: State, node: ast.AST, found: Value) -> Value:
+    """Refuse an array where a number is needed."""
+    raise refuse(node, f"`{ast.unparse(node)}` of an array or list", "take one element", "DPA703")
+
+
+def absolute(state: State, node: ast.AST, found: Value) -> Value:
+    """The size of a number, or of each element."""
+
+    def make(one: Value) -> Value:
+        value = numbers.number(state, node, one)
+        if value.is_known:
+            return numbers.constant(state, abs(value.known), value.types)
+        return replace(value, code=f"abs({value.code})", origin=None)
+
+    if isinstance(found, Opaque):
+        return texts.opaque(state, node, texts.firm_number(state, node, found))
+    return elementwise(state, node, [found], make) if isinstance(found, Ref) else make(found)
+
+
+def property_of(state: State, node: ast.AST, owner: Ref, name: str) -> Value:
+    """`.size` and `.shape` of an array."""
+    held = state.object(owner)
+    if isinstance(held, (Items, Sequence)) and held.form == "array" and name in ("size", "shape"):
+        size = length(state, node, owner)
+        return size if name == "size" else Tuple((size,))
+    raise refuse(node, f"`.{name}`", "use len(...)", "DPA706")

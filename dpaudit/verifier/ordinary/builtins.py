@@ -1,326 +1,459 @@
-"""Python's own functions, and those of math, statistics, fractions and collections."""
+"""Functions of Python and of its modules math, collections, statistics and fractions."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any
 
-from dpaudit.verifier.ordinary import numbers, sequences, shapes
-from dpaudit.verifier.ordinary.arguments import Named, only, opaque
-from dpaudit.verifier.ordinary.iterables import (
-    read_enumerate,
-    read_filter,
-    read_listed,
-    read_map,
-    read_range,
-    read_reversed,
-    read_sorted,
-    read_zip,
-    through,
-)
+from dpaudit.verifier.ordinary import arrays, iterating, numbers, outcomes, texts
+from dpaudit.verifier.ordinary.calls import Sources, given
 from dpaudit.verifier.ordinary.refusing import refuse, teach
-from dpaudit.verifier.ordinary.state import State
+from dpaudit.verifier.ordinary.state import State, as_kind
+from dpaudit.verifier.ordinary.subscripts import key_of
 from dpaudit.verifier.ordinary.values import (
-    UNKNOWN,
+    Builtin,
+    Class,
     Counts,
-    Fixed,
+    Dictionary,
+    Function,
+    Infinity,
+    Items,
+    Iterator,
     Nothing,
     Opaque,
-    Output,
+    Ref,
     Scalar,
-    Table,
+    Sequence,
+    Span,
+    Tuple,
     Value,
 )
 
-
-def _len(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`len`."""
-    only(node, args, named, 1, 1)
-    return sequences.length(state, node, args[0])
+Args = list[Value]
+Named = dict[str, Value]
 
 
-def _sum(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`sum`."""
-    start = named.get("start", args[1] if len(args) == 2 else None)
-    only(node, args, {}, 1, 2)
-    if isinstance(args[0], (Output, Opaque)) or (
-        isinstance(args[0], Fixed) and any(isinstance(one, Opaque) for one in args[0].items)
-    ):
-        return opaque(state, node, args, named)
-    first = None if start is None else numbers.number(state, node, numbers.as_scalar(state, node, start))
-    return sequences.total(
-        state, node, "sum", args[0], lambda one: numbers.number(state, node, numbers.as_scalar(state, node, one)), first
-    )
-
-
-def _extreme(least: bool) -> Callable[..., Value]:  # noqa: FBT001 - the table says which
-    """`min` and `max`."""
-
-    def read(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-        named = dict(named)
-        default = named.pop("default", None)
-        chosen_by = named.pop("key", None)
-        if named or (chosen_by is not None and (default is not None or len(args) != 1)):
-            raise refuse(node, "this form of min or max", "pass numbers or one list", "DPA706")
-        if chosen_by is not None:
-            return _chosen(state, node, args[0], chosen_by, least=least)
-        if any(isinstance(one, (Opaque, Output)) for one in args):
-            return opaque(state, node, args, {} if default is None else {"default": default}, total=len(args) > 1)
-
-        def key(one: Value) -> Scalar:
-            found = numbers.as_scalar(state, node, one)
-            if found.kind == "bool":
-                raise refuse(node, "the extreme of truth values", "use any, all, `and` or `or`", "DPA703")
-            return numbers.number(state, node, found)
-
-        if len(args) == 1:
-            given = None if default is None else key(default)
-            found = args[0]
-            if isinstance(found, Table):
-                found = Fixed(tuple(numbers.constant(state, one) for one in found.cells))
-            if isinstance(found, Fixed) and not found.items and given is not None:
-                return given
-            return sequences.extreme(state, node, found, least=least, default=given, key=key)
-        if default is not None:
-            raise refuse(node, "default with several arguments", "leave it out", "DPA706")
-        return sequences.of_two(state, node, [key(one) for one in args], least=least)
-
-    return read
-
-
-def _chosen(state: State, node: ast.AST, found: Value, by: Value, *, least: bool) -> Value:
-    """The first of several things whose key is least or greatest."""
-    items = through(state, node, found)
-    if not isinstance(items, Fixed) or not items.items:
-        raise refuse(node, "the extreme by a key of a list of any length", "write the candidates out", "DPA706")
-
-    def key(one: Value) -> Scalar:
-        return numbers.number(state, node, numbers.as_scalar(state, node, state.call(state, node, by, [one], {})))
-
-    keys = [numbers.as_scalar(state, node, state.held(node, key(one))) for one in items.items]
-    best = state.store(node, state.varying_name("best"), Scalar("0", "int"))
-    top = state.store(node, state.varying_name("top"), replace(keys[0], known=UNKNOWN, loose=()))
-    for number, one in enumerate(keys[1:], 1):
-        with sequences.branch(state, f"if {one.code} {'<' if least else '>'} {top.code}:"):
-            state.store(node, best.code, Scalar(str(number), "int"))
-            state.store(node, top.code, replace(one, loose=()))
-    place = numbers.as_scalar(state, node, state.held(node, replace(best, known=UNKNOWN)))
-    return _at(state, node, list(items.items), place)
-
-
-def _at(state: State, node: ast.AST, items: list[Value], place: Scalar) -> Value:
-    """The thing at a place among several of one form."""
-    first = items[0]
-    if isinstance(first, Fixed) and all(isinstance(one, Fixed) and len(one.items) == len(first.items) for one in items):
-        columns = zip(*(one.items for one in items if isinstance(one, Fixed)), strict=True)
-        return Fixed(tuple(_at(state, node, list(column), place) for column in columns), first.shape)
-    parts = [numbers.as_scalar(state, node, one) for one in items]
-    result = parts[-1]
-    for number, one in reversed(list(enumerate(parts[:-1]))):
-        test = f"({place.code} == {number})"
-        loose = numbers.either(one, result, test)
-        part, result = numbers.same_kind(state, node, one, result)
-        result = Scalar(f"({part.code} if {test} else {result.code})", part.kind, loose=loose)
-    return result
-
-
-def _quantified(every: bool) -> Callable[..., Value]:  # noqa: FBT001 - the table says which
-    """`any` and `all`."""
-
-    def read(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-        only(node, args, named, 1, 1)
-        return sequences.quantified(state, node, args[0], every=every)
-
-    return read
-
-
-def absolute(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
+def _abs(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     """`abs`."""
-    only(node, args, named, 1, 1)
-    if isinstance(args[0], Opaque):
-        return opaque(state, node, args, named)
-
-    def make(one: Scalar) -> Scalar:
-        one = numbers.number(state, node, one)
-        if one.is_known:
-            return numbers.constant(state, abs(one.known))
-        return Scalar(f"abs({one.code})", one.kind, noisy=one.noisy, loose=("?",) if one.loose else ())
-
-    return sequences.elementwise(state, node, args, make)
+    found = given(node, args, named, "x")["x"]
+    if named:
+        raise refuse(node, f"`{ast.unparse(node)}`", "pass it by position", "DPA706")
+    return arrays.absolute(state, node, found)
 
 
-def _round(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`round`, which does nothing to whole numbers."""
-    if len(args) == 1 and not named and isinstance(args[0], Scalar) and args[0].kind == "int":
-        return args[0]
-    return opaque(state, node, args, named)
+def _sum(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`sum`: from the start on, one after the other."""
+    parts = given(node, args, named, "iterable", "start?")
+    start = numbers.number(state, node, parts.get("start", numbers.constant(state, 0)))
+    return arrays.total(state, node, iterating.drained(state, node, parts["iterable"]), start)
 
 
-def _int(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`int`."""
-    only(node, args, named, 1, 1)
-    found = args[0]
-    if isinstance(found, Scalar):
-        if found.kind in ("int", "bool"):
-            return numbers.number(state, node, found)
-        if found.is_known and found.kind == "real":
-            return numbers.constant(state, int(found.known))
-        if found.kind == "real":
-            state.assume(found.origin, "int", "int(...)")
-    return opaque(state, node, args, named)
+def _len(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`len`."""
+    if named:
+        raise refuse(node, f"`{ast.unparse(node)}`", "pass it by position", "DPA706")
+    return arrays.length(state, node, given(node, args, {}, "obj")["obj"])
 
 
-def _float(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`float`: the same real number."""
-    only(node, args, named, 1, 1)
-    found = args[0]
+def _best(*, least: bool) -> Callable[[State, ast.AST, Args, Named], Value]:
+    """The reader of `min` or `max`: the first of equal ones."""
+
+    def read(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+        named = dict(named)
+        key, default = named.pop("key", None), named.pop("default", None)
+        if named or not args or (len(args) > 1 and default is not None):
+            raise refuse(node, f"`{ast.unparse(node)}`", "use min(a, b), min(list) or key=", "DPA706")
+        found = iterating.drained(state, node, args[0]) if len(args) == 1 else [(None, one) for one in args]
+        if isinstance(found, Sequence):
+            if key is not None:
+                raise refuse(node, "a largest or smallest record", "compute with its numbers", "DPA706")
+            return arrays.best(state, node, found, default, least=least)
+        if any(guard is not None for guard, _ in found):
+            raise refuse(node, f"`{ast.unparse(node)}` of values that may not be there", "write a loop", "DPA706")
+        values = [one for _, one in found]
+        if not values:
+            if default is None:
+                raise refuse(node, "the largest or smallest of nothing", "give a default", "DPA704")
+            return default
+        if key is not None and not isinstance(key, Nothing):
+            return _by_key(state, node, key, values, least=least)
+        if any(isinstance(one, Opaque) for one in values) and all(map(numbers.is_number, values)):
+            return texts.opaque(state, node, *values)
+        best = values[0]
+        for one in values[1:]:
+            best = numbers.extreme(state, node, best, one, least=least)
+        return numbers.number(state, node, best) if len(values) > 1 else best
+
+    return read
+
+
+def _by_key(state: State, node: ast.AST, key: Value, values: list[Value], *, least: bool) -> Value:
+    """The value with the largest key."""
+    keys = [numbers.number(state, node, state.call(node, key, [one], {})) for one in values]
+    best, top = values[0], keys[0]
+    for value, one in zip(values[1:], keys[1:], strict=True):
+        better = numbers.compared(state, node, ast.Lt() if least else ast.Gt(), one, top)
+        if not isinstance(value, Scalar) or not isinstance(best, Scalar):
+            raise refuse(node, "a largest or smallest of values that are no numbers or texts", "use a loop", "DPA706")
+        best = numbers.chosen(state, node, better, value, best)
+        top = numbers.chosen(state, node, better, one, top)
+        if not better.is_known:
+            best, top = state.keep("best", best), state.keep("top", top)
+    return best
+
+
+def _any(*, every: bool) -> Callable[[State, ast.AST, Args, Named], Value]:
+    """The reader of `any` or `all`; nothing in an element has effects or fails."""
+
+    def read(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+        source = given(node, args, named, "iterable")["iterable"]
+        size, heap, grown = len(state.lines), dict(state.heap), state.grown()
+        found = iterating.drained(state, node, source)
+        own = source.address if isinstance(source, Ref) else 0
+        if isinstance(found, Sequence):
+            return arrays.any_of(state, node, found, every=every)
+        changed = any(state.heap[address] is not one for address, one in heap.items() if address != own)
+        if changed or state.grown() != grown or len(state.lines) != size or any(guard is not None for guard, _ in found):
+            # Python stops at the first that decides; what comes after it would not run.
+            raise refuse(node, f"`{ast.unparse(node)}`", "make a list of the truth values first", "DPA706")
+        made = numbers.connected("and" if every else "or", [state.truth(node, one) for _, one in found])
+        return replace(made, types=numbers.BOOL, tests=())
+
+    return read
+
+
+def _range(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`range`."""
+    if named or not 1 <= len(args) <= 3:
+        raise refuse(node, f"`{ast.unparse(node)}`", "write range(stop)", "DPA706")
+    parts = [numbers.whole(state, node, one, "in range") for one in args]
+    if any(one.counts for one in parts):
+        raise teach(node, "while data", "a range of a private length")
+    start, stop = (numbers.constant(state, 0), parts[0]) if len(parts) == 1 else (parts[0], parts[1])
+    step = parts[2].known if len(parts) == 3 else 1
+    if type(step) is not int or step == 0:
+        raise refuse(node, "a range whose step is no constant other than 0", "write it out", "DPA706")
+    return Span(start, stop, step)
+
+
+def _iterator(what: str) -> Callable[[State, ast.AST, Args, Named], Value]:
+    """The reader of map, filter and reversed, which are evaluated where they are gone through."""
+
+    def read(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+        least, most = {"map": (2, 9), "filter": (2, 2), "reversed": (1, 1), "zip": (0, 9)}[what]
+        if set(named) - ({"strict"} if what == "zip" else set()) or not least <= len(args) <= most:
+            raise refuse(node, f"`{ast.unparse(node)}`", f"use {what} by position", "DPA706")
+        strict = named.get("strict")
+        if strict is not None and not (isinstance(strict, Scalar) and strict.known is False):
+            sizes = {len(one.items) for one in args if isinstance(one, Tuple)} | {
+                len(held.items) for one in args if isinstance(one, Ref) and isinstance(held := state.object(one), Items)
+            }
+            known = all(isinstance(one, Tuple) or (isinstance(one, Ref) and isinstance(state.object(one), Items)) for one in args)
+            if known and len(sizes) > 1:
+                raise refuse(node, "zip of unequal lengths", "use one length", "DPA704")
+        if what in ("map", "filter") and not isinstance(args[0], (Function, Class, Builtin)):
+            raise refuse(node, f"`{ast.unparse(node)}`", "map a function", "DPA706")
+        for one in args[what in ("map", "filter") :]:
+            if not isinstance(one, (Ref, Tuple, Span)) and not (isinstance(one, Scalar) and one.origin):
+                raise refuse(node, f"`{ast.unparse(node)}`", "go through lists", "DPA706")
+            if isinstance(one, Scalar):
+                state.assume(one.origin, "list", what)
+        return state.new(Iterator(what, tuple(args)))
+
+    return read
+
+
+def _enumerate(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`enumerate`."""
+    parts = given(node, args, named, "iterable", "start?")
+    if isinstance(parts["iterable"], Scalar):
+        state.assume(parts["iterable"].origin, "list", "enumerate")
+    start = numbers.whole(state, node, parts.get("start", numbers.constant(state, 0)), "as a start")
+    return state.new(Iterator("enumerate", (parts["iterable"], start)))
+
+
+def _list(form: str) -> Callable[[State, ast.AST, Args, Named], Value]:
+    """The reader of `list`, `tuple` and `set`."""
+
+    def read(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+        if named or len(args) > 1:
+            raise refuse(node, f"`{ast.unparse(node)}`", f"write {form}(values)", "DPA706")
+        if not args:
+            return Tuple(()) if form == "tuple" else state.new(Items((), form))
+        found = iterating.drained(state, node, args[0])
+        if isinstance(found, Sequence):
+            if form != "list" or found.once:
+                raise refuse(node, f"`{ast.unparse(node)}`", "keep a list", "DPA706")
+            return state.new(replace(found, form="list"))
+        if any(guard is not None for guard, _ in found):
+            raise refuse(node, f"`{ast.unparse(node)}`", "write a list comprehension", "DPA706")
+        items = tuple(one for _, one in found)
+        return Tuple(items) if form == "tuple" else state.new(Items(items, form))
+
+    return read
+
+
+def _sorted(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`sorted` of constants; of private values it is refused, and of released ones too."""
+    if len(args) == 1 and not named:
+        found = iterating.drained(state, node, args[0])
+        if isinstance(found, Sequence):
+            raise teach(
+                node, "sorted", "sorted private values", ast.unparse(node.args[0]) if isinstance(node, ast.Call) else "data"
+            )
+        values = [one for guard, one in found if guard is None and isinstance(one, Scalar)]
+        known: dict[int, Any] = {place: one.known for place, one in enumerate(values) if one.is_known}
+        if len(values) == len(known) == len(found) and len({one.kind == "str" for one in values}) <= 1:
+            order = sorted(known, key=lambda place: known[place])
+            return state.new(Items(tuple(values[place] for place in order)))
+        if len(values) == len(found) and all(one.kind != "str" and one.firm for one in values):
+            # One function of the values, each place of it another.
+            whole = texts.opaque(state, node, *values)
+            return state.new(Items(tuple(replace(whole, site=f"{whole.site}:{place}") for place in range(len(values)))))
+    raise teach(node, "sorted", f"`{ast.unparse(node)}`")
+
+
+def _float(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`float` of a number."""
+    found = given(node, args, named, "x")["x"]
+    if named:
+        raise refuse(node, f"`{ast.unparse(node)}`", "pass it by position", "DPA706")
+    if isinstance(found, Scalar) and isinstance(found.known, str):
+        try:
+            value = float(found.known)
+        except ValueError:
+            value = float("nan")
+        if abs(value) == float("inf"):
+            state.real("floats")
+            return Infinity(value > 0)
+        if abs(value) < 2.0**1000:
+            return numbers.floated(state, node, numbers.constant(state, Fraction(str(value))))
+        raise refuse(
+            node, f"`{ast.unparse(node)}`, which is no number that is read,", "start with None, or with the first value", "DPA703"
+        )
     if isinstance(found, Opaque):
-        return opaque(state, node, args, named)
-    one = numbers.number(state, node, numbers.as_scalar(state, node, found))
-    state.real("float(...)")
+        return texts.opaque(state, node, texts.firm_number(state, node, found))
+    if isinstance(found, Ref):
+        found = arrays.single(state, node, found)
+    one = numbers.scalar(state, node, found)
+    if one.kind == "bool":
+        one = replace(one, types=numbers.BOOL)
+    return numbers.floated(state, node, numbers.number(state, node, one))
+
+
+def _int(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`int` of a number: of a whole one the same, of others rounded."""
+    found = given(node, args, {}, "x")["x"]
+    if named:
+        raise refuse(node, f"`{ast.unparse(node)}`", "pass it by position", "DPA706")
+    if isinstance(found, Opaque):
+        return texts.opaque(state, node, texts.firm_number(state, node, found))
+    one = numbers.scalar(state, node, found)
+    if one.kind == "str":
+        raise refuse(node, f"`{ast.unparse(node)}` of a text", "use numbers", "DPA703")
+    if one.kind == "bool":
+        one = replace(one, types=numbers.BOOL)
+    one = numbers.number(state, node, one)
+    if one.kind == "int":
+        return replace(one, types=numbers.INT, tests=())
     if one.is_known:
-        return numbers.constant(state, Fraction(one.known))
-    return replace(state.as_real(one), loose=())
+        near = numbers.constant(state, round(one.known), numbers.FLOAT)
+        numbers.decided(node, "==", one, near)
+        return numbers.constant(state, int(float(one.known) if one.types <= {"float", "np.float"} else one.known))
+    return texts.opaque(state, node, one)
 
 
-def _str(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`str`."""
-    only(node, args, named, 1, 1)
-    if isinstance(args[0], Scalar) and args[0].kind == "str":
-        return args[0]
-    return opaque(state, node, args, named)
-
-
-def _bool(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
+def _bool(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     """`bool`."""
-    only(node, args, named, 1, 1)
-    if isinstance(args[0], Opaque):
-        return opaque(state, node, args, named)
-    return sequences.truth(state, node, args[0])
+    found = state.truth(node, given(node, args, {}, "x")["x"]) if not named else None
+    if found is None:
+        raise refuse(node, f"`{ast.unparse(node)}`", "pass it by position", "DPA706")
+    return replace(found, types=numbers.BOOL, tests=())
 
 
-def _dict(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`dict`."""
-    table = Table({}, (state.depth, state.loops), state.frames[-1])
-    if len(args) == 1 and isinstance(args[0], Table):
-        table.cells |= {key: sequences.cell(state, node, one) for key, one in args[0].cells.items()}
-    elif len(args) == 1 and isinstance(args[0], Counts):
-        raise teach(node, "private keys", "a dictionary over keys that are found in the data")
-    elif args:
-        raise refuse(node, f"`{ast.unparse(node)}`", "write the dictionary out", "DPA706")
-    table.cells |= {key: sequences.cell(state, node, one) for key, one in named.items()}
-    return table
+def _text(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`str` and `repr`."""
+    found = given(node, args, {}, "object")["object"]
+    if named:
+        raise refuse(node, f"`{ast.unparse(node)}`", "pass it by position", "DPA706")
+    if isinstance(found, Scalar) and type(found.known) in (str, int) and state.callee == "str":
+        return state.text(str(found.known))
+    texts.as_text(state, node, found)
+    return texts.opaque(state, node, found, sort="text")
 
 
-def _print(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`print`, which puts out what it is given."""
-    for name, one in named.items():
-        if name not in ("sep", "end", "flush") or not isinstance(one, Scalar) or not one.is_known:
-            raise refuse(node, f"print with {name}", "print to the terminal", "DPA706")
-    shapes.show(state, node, *args, *named.values())
+def _round(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`round`."""
+    parts = given(node, args, named, "number", "ndigits?")
+    digits = parts.get("ndigits", Nothing())
+    if not isinstance(digits, Nothing) and not (isinstance(digits, Scalar) and type(digits.known) is int):
+        raise refuse(node, f"`{ast.unparse(node)}`", "round to a constant number of digits", "DPA706")
+    found = parts["number"]
+    if isinstance(found, Scalar) and found.kind == "int" and isinstance(digits, Nothing):
+        return found
+    return texts.opaque(state, node, texts.firm_number(state, node, found), digits)
+
+
+def _rounded(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`math.floor`, `ceil`, `trunc`: total on numbers."""
+    found = given(node, args, {}, "x")["x"]
+    if named:
+        raise refuse(node, f"`{ast.unparse(node)}`", "pass it by position", "DPA706")
+    return texts.opaque(state, node, texts.firm_number(state, node, found))
+
+
+def _math(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`math.sqrt`, `exp`, `log`: they fail for some numbers, which are put out where they are not public."""
+    most = 2 if state.callee == "math.log" else 1
+    if named or not 1 <= len(args) <= most:
+        raise refuse(node, f"`{ast.unparse(node)}`", "pass one number", "DPA706")
+    return texts.partial(state, node, *(texts.firm_number(state, node, one) for one in args))
+
+
+def _isinstance(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`isinstance` of a number whose type is sure."""
+    wanted = given(node, args, {}, "obj", "cls")["cls"]
+    kinds = wanted.items if isinstance(wanted, Tuple) else (wanted,)
+    names = {one.name for one in kinds if isinstance(one, Builtin)}
+    found = args[0]
+    if (
+        named
+        or len(names) != len(kinds)
+        or not isinstance(found, Scalar)
+        or not found.firm
+        or not found.types <= {"int", "float", "bool", "str"}
+        or not names <= {"int", "float", "bool", "str"}
+    ):
+        raise refuse(node, f"`{ast.unparse(node)}`", "say the type in an annotation", "DPA706")
+    (own,) = found.types
+    return numbers.constant(state, own in names or (own == "bool" and "int" in names))
+
+
+def _print(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`print`: what is printed is put out."""
+    if set(named) - {"sep", "end", "flush"} or any(not (isinstance(one, Scalar) and one.is_known) for one in named.values()):
+        raise refuse(node, f"`{ast.unparse(node)}`", "print to the screen", "DPA706")
+    for one in args:
+        texts.as_text(state, node, one)
+    outcomes.show(state, node, *args)
     return Nothing()
 
 
-def _fraction(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`Fraction`."""
-    only(node, args, named, 1, 2)
-    first = numbers.as_scalar(state, node, args[0])
-    if len(args) == 1 and first.kind == "str" and first.is_known:
+def _dict(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`dict()` of keywords, of another dictionary, or of pairs."""
+    if not args:
+        return state.new(Dictionary(tuple(named.items())))
+    held = state.object(args[0]) if isinstance(args[0], Ref) else None
+    if len(args) == 1 and not named and isinstance(held, Dictionary):
+        return state.new(replace(held, default=""))
+    if len(args) == 1 and not named:
+        found = iterating.drained(state, node, args[0])
+        if not isinstance(found, Sequence) and all(
+            guard is None and isinstance(one, Tuple) and len(one.items) == 2 for guard, one in found
+        ):
+            pairs = {key_of(state, node, one.items[0]): one.items[1] for _, one in found if isinstance(one, Tuple)}
+            return state.new(Dictionary(tuple(pairs.items())))
+    raise refuse(node, f"`{ast.unparse(node)}`", "write the dictionary out", "DPA706")
+
+
+def _fromkeys(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`dict.fromkeys`."""
+    parts = given(node, args, named, "iterable", "value?")
+    found = iterating.drained(state, node, parts["iterable"])
+    if named or isinstance(found, Sequence) or any(guard is not None for guard, _ in found):
+        raise teach(node, "private keys", "a dictionary over keys that are found in the data")
+    value = parts.get("value", Nothing())
+    return state.new(Dictionary(tuple({key_of(state, node, one): value for _, one in found}.items())))
+
+
+def _defaultdict(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`collections.defaultdict(int)`, `(float)`, and with a lambda that gives 0."""
+    found = given(node, args, named, "factory")["factory"]
+    if isinstance(found, Builtin) and found.name in ("int", "float") and not named:
+        return state.new(Dictionary((), found.name))
+    raise refuse(node, f"`{ast.unparse(node)}`", "write defaultdict(int)", "DPA706")
+
+
+def _counter(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`collections.Counter` of values."""
+    if not args and not named:
+        return state.new(Dictionary((), "counter"))
+    found = iterating.drained(state, node, given(node, args, named, "iterable")["iterable"])
+    if named or not isinstance(found, Sequence) or not isinstance(found.value, Scalar) or found.value.kind not in ("int", "str"):
+        if isinstance(found, Sequence) and isinstance(found.value, Scalar):
+            state.assume(found.value.origin, "str", "a key")
+        raise refuse(node, f"`{ast.unparse(node)}`", "count texts or whole numbers of the data", "DPA706")
+    pair = Tuple((found.value, numbers.constant(state, 1)))
+    return state.new(Counts((replace(found, value=pair),), "counter"))
+
+
+def _fraction(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`Fraction` of whole numbers, or of a constant text."""
+    if named or not 1 <= len(args) <= 2:
+        raise refuse(node, f"`{ast.unparse(node)}`", "write Fraction(1, 2)", "DPA706")
+    if len(args) == 1 and isinstance(args[0], Scalar) and isinstance(args[0].known, str):
         try:
-            return numbers.constant(state, Fraction(first.known))
-        except (ValueError, ZeroDivisionError) as error:
-            raise refuse(node, "this text of a fraction", 'write for instance "1/2"', "DPA703") from error
-    parts = [numbers.number(state, node, numbers.as_scalar(state, node, one)) for one in args]
-    if all(part.is_known for part in parts) and (len(parts) == 1 or parts[1].known != 0):
-        return numbers.constant(state, Fraction(parts[0].known) / (parts[1].known if len(parts) == 2 else 1))
+            return numbers.constant(state, Fraction(args[0].known), numbers.EXACT)
+        except (ValueError, ZeroDivisionError):
+            raise refuse(node, f"`{ast.unparse(node)}`", "write Fraction(1, 2)", "DPA704") from None
+    parts = [numbers.number(state, node, one) for one in args]
+    if any("np.int" in one.types for one in parts):
+        raise refuse(node, f"`{ast.unparse(node)}` of a number of numpy", "convert it with int() first", "DPA703")
+    if len(parts) == 1 and parts[0].kind == "real" and parts[0].types == numbers.EXACT:
+        return parts[0]
+    if any(one.kind != "int" for one in parts):
+        raise refuse(node, f"`{ast.unparse(node)}` of a float", "write Fraction(1, 2)", "DPA703")
     if len(parts) == 1:
-        return state.as_real(parts[0])
-    code = " / ".join(state.as_real(part).code for part in parts)
-    return Scalar(f"({code})", "real")
+        one = parts[0]
+        if one.is_known:
+            return numbers.constant(state, Fraction(one.known), numbers.EXACT)
+        return replace(one, code=as_kind(one, "real"), kind="real", types=numbers.EXACT, bits=0)
+    made = numbers.arithmetic(state, node, ast.Div(), *(replace(one, types=numbers.EXACT) for one in parts))
+    return replace(made, types=numbers.EXACT)
 
 
-def _counter(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`Counter`: how often each key occurs."""
-    only(node, args, named, 0, 1)
-    counts = Counts(None, total=True, block=(state.depth, state.loops), home=state.frames[-1])
-    if args:
-        found = through(state, node, args[0])
-        one = numbers.constant(state, 1)
-        if isinstance(found, Fixed):
-            counts.pairs = Fixed(tuple(Fixed((item, one)) for item in found.items))
-        else:
-            made = found.element
-            counts.pairs = sequences.deferred(
-                state, node, replace(found, element=lambda value: Fixed((made(value), one)), shape="list")
-            )
-        counts.fresh = False
-    return counts
+def _mean(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`statistics.mean`: the sum by the number."""
+    return arrays.mean(state, node, given(node, args, named, "data")["data"], numbers.FLOAT)
 
 
-def _defaultdict(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """`defaultdict(int)`."""
-    wanted = (
-        isinstance(node, ast.Call)
-        and len(node.args) == 1
-        and isinstance(node.args[0], ast.Name)
-        and node.args[0].id in ("int", "float")
+def fill() -> None:
+    """Enter the functions of this module."""
+    Sources.PYTHON.update(
+        abs=_abs, all=_any(every=True), any=_any(every=False), bool=_bool, dict=_dict, enumerate=_enumerate,
+        filter=_iterator("filter"),
+        float=_float, int=_int, isinstance=_isinstance, len=_len, list=_list("list"), map=_iterator("map"), max=_best(least=False),
+        min=_best(least=True), print=_print, range=_range, repr=_text, reversed=_iterator("reversed"), round=_round,
+        set=_list("set"), sorted=_sorted, str=_text, sum=_sum, tuple=_list("tuple"), zip=_iterator("zip"),
+    )  # fmt: skip
+    Sources.PYTHON["frozenset"] = _list("set")
+    modules: dict[str, Any] = {
+        "collections.Counter": _counter, "collections.defaultdict": _defaultdict, "fractions.Fraction": _fraction,
+        "math.floor": _rounded, "math.ceil": _rounded, "math.trunc": _rounded, "math.sqrt": _math, "math.exp": _math,
+        "math.log": _math, "math.log2": _math, "math.log10": _math, "math.fabs": _math_abs, "math.fsum": _fsum,
+        "statistics.mean": _mean, "statistics.fmean": _mean,
+    }  # fmt: skip
+    Sources.MODULES.update(modules)
+    Sources.METHODS["fromkeys"] = lambda state, node, owner, name, args, named: (
+        _fromkeys(state, node, args, named) if owner == Builtin("dict") and name == "fromkeys" else None
     )
-    if not wanted or named:
-        raise refuse(node, "this default dictionary", "write `defaultdict(int)`", "DPA706")
-    return Counts(None, total=True, block=(state.depth, state.loops), home=state.frames[-1])
 
 
-def _mean(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-    """The mean of a list of public length."""
-    only(node, args, named, 1, 1)
-    if isinstance(args[0], (Output, Opaque)):
-        return opaque(state, node, args, {})
-    count = sequences.length(state, node, args[0])
-    if count.counts_records:
-        name = ast.unparse(node.args[0]) if isinstance(node, ast.Call) and node.args else "data"
-        raise teach(node, "private length", "a mean of records that come and go", name)
-    sum_ = _sum(state, node, args, {})
-    state.real("a mean")
-    top = state.as_real(numbers.as_scalar(state, node, sum_))
-    return numbers.arithmetic(state, node, ast.Div(), top, count)
+def _math_abs(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`math.fabs` of a number."""
+    one = numbers.number(state, node, given(node, args, {}, "x")["x"])
+    if named:
+        raise refuse(node, f"`{ast.unparse(node)}`", "pass it by position", "DPA706")
+    return numbers.floated(state, node, numbers.number(state, node, arrays.absolute(state, node, one)))
 
 
-def _math(name: str) -> Callable[..., Value]:
-    """A function of math on public parameters or released values."""
-
-    def read(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
-        state.real("functions of math")
-        if name == "fabs":
-            return absolute(state, node, args, named)
-        return opaque(state, node, args, named, total=name not in _PARTIAL)
-
-    return read
-
-
-_PARTIAL: Final = ("log", "log1p", "log2", "log10", "sqrt")
-
-BUILTINS: Final[dict[str, Callable[..., Any]]] = {
-    "Fraction": _fraction, "abs": absolute, "all": _quantified(True), "any": _quantified(False), "bool": _bool, "dict": _dict,
-    "enumerate": read_enumerate, "filter": read_filter, "float": _float, "format": opaque, "int": _int, "len": _len,
-    "list": read_listed("list"), "map": read_map, "max": _extreme(False), "min": _extreme(True), "print": _print,
-    "range": read_range, "repr": opaque, "reversed": read_reversed, "round": _round, "sorted": read_sorted, "str": _str,
-    "sum": _sum, "tuple": read_listed("tuple"), "zip": read_zip,
-}  # fmt: skip
-"""Python's functions."""
-
-FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
-    "collections.Counter": _counter,
-    "collections.defaultdict": _defaultdict,
-    "fractions.Fraction": _fraction,
-    "math.fsum": _sum,
-    "statistics.fmean": _mean,
-    "statistics.mean": _mean,
-    **{
-        f"math.{name}": _math(name)
-        for name in ("ceil", "exp", "fabs", "floor", "isnan", "log", "log1p", "log2", "log10", "sqrt", "trunc")
-    },
-}
-"""Functions of modules, by their dotted names."""
+def _fsum(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`math.fsum`."""
+    found = iterating.drained(state, node, given(node, args, {}, "seq")["seq"])
+    if named:
+        raise refuse(node, f"`{ast.unparse(node)}`", "pass it by position", "DPA706")
+    made = arrays.total(state, node, found, numbers.constant(state, 0))
+    return numbers.floated(state, node, numbers.number(state, node, made))

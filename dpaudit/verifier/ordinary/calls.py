@@ -1,322 +1,160 @@
-"""Calls: functions of the source in place, classes without mutation, and methods."""
+"""Calls: what is called is known by what it is, not by its name; arguments are bound as Python binds them."""
 
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
-from dpaudit.verifier.ordinary import arguments, builtins, draws, lookups, numbers, sequences, statements
-from dpaudit.verifier.ordinary.arrays import ARRAYS, METHODS
-from dpaudit.verifier.ordinary.refusing import refuse, teach
-from dpaudit.verifier.ordinary.state import State, is_bound
+from dpaudit.verifier.ordinary.refusing import refuse
+from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
+    Builtin,
     Class,
-    Counts,
-    Fixed,
+    Frame,
     Function,
-    Generator,
-    Mechanism,
+    Instance,
     Method,
-    Module,
     Nothing,
-    Opaque,
+    Poison,
     Record,
-    Scalar,
-    Scope,
-    Sequence,
-    Table,
     Value,
 )
 
-_DEEPEST: Final = 24
+_DEEPEST: Final = 12
+Reader = Callable[[State, ast.AST, list[Value], dict[str, Value]], Value]
 
 
-def read_call(state: State, node: ast.Call) -> Value:
-    """A call."""
-    if isinstance(node.func, ast.Name) and state.scope.find(node.func.id) is None:
-        name = node.func.id
-        if is_bound(state.scope, name):
-            raise refuse(node, f"a call of {name}, which may have no value here", "define it first", "DPA704")
-        law = draws.LAWS.get(f"law.{name}")
-        if law is not None:
-            return law(state, node, *_arguments(state, node))
-        made = builtins.BUILTINS.get(name)
-        if made is None:
-            raise refuse(node, f"a call of {name}", "call functions of this file, of Python, numpy, math or random", "DPA706")
-        return made(state, node, *_arguments(state, node))  # type: ignore[no-any-return]
-    called = state.value(node.func)
-    return call(state, node, called, *_arguments(state, node))
+class Sources:
+    """What names outside of the file mean, filled in by the modules that read it."""
+
+    PYTHON: Final[dict[str, Reader]] = {}
+    """Functions of Python."""
+    MODULES: Final[dict[str, Reader]] = {}
+    """Functions and classes of modules, by their dotted names."""
+    METHODS: Final[dict[str, Callable[[State, ast.AST, Value, str, list[Value], dict[str, Value]], Value | None]]] = {}
+    """Methods by the kind of their owner: each gives None where the owner is none of its own."""
+
+    @classmethod
+    def is_module(cls, name: str) -> bool:
+        """True for a module, whose parts have a meaning."""
+        return any(one.startswith(f"{name}.") for one in cls.MODULES)
 
 
-def _arguments(state: State, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
-    """The arguments, in the order in which they are written."""
-    args: list[Value] = []
-    for one in node.args:
-        if isinstance(one, ast.Starred):
-            inner = state.value(one.value)
-            if not isinstance(inner, Fixed):
-                raise refuse(one, "* of something whose length is not written out", "pass the arguments one by one", "DPA706")
-            args += inner.items
-        else:
-            found = state.value(one)
-            args.append(found if _is_place(node) else _settled(state, node, found))
-    named: dict[str, Value] = {}
-    for part in node.keywords:
-        if part.arg is None:
-            raise refuse(node, "** in a call", "pass the arguments by name", "DPA706")
-        named[part.arg] = _settled(state, node, state.value(part.value))
-    return args, named
-
-
-def _is_place(node: ast.Call) -> bool:
-    """True for argmax and argmin, which take draws one by one."""
-    return isinstance(node.func, ast.Attribute) and node.func.attr in ("argmax", "argmin")
-
-
-def _settled(state: State, node: ast.AST, found: Value) -> Value:
-    """An argument; draws in an array are made now."""
-    return sequences.settle(state, node, found) if getattr(found, "shape", "") == "pending" else found
-
-
-def call(state: State, node: ast.AST, called: Value, args: list[Value], named: Mapping[str, Value]) -> Value:
-    """A call of a value."""
-    match called:
-        case Function():
-            return inlined(state, node, called, args, dict(named))
-        case Class():
-            return _made(state, node, called, args, dict(named))
-        case Module(name=name):
-            known: Any = draws.LAWS.get(name) or ARRAYS.get(name) or builtins.FUNCTIONS.get(name)
-            if known is None:
-                raise refuse(
-                    node, f"a call of {name}", "use what the verifier reads of numpy, math, random and mechanisms", "DPA706"
-                )
-            return known(state, node, args, named)  # type: ignore[no-any-return]
-        case Method(owner=owner, name=name):
-            return _method(state, node, owner, name, args, named)
-    raise refuse(node, f"a call of `{ast.unparse(getattr(node, 'func', node))}`", "call functions", "DPA706")
-
-
-def _method(state: State, node: ast.AST, owner: Value, name: str, args: list[Value], named: Mapping[str, Value]) -> Value:
-    """A method of a value."""
-    match owner:
-        case Generator(family=family):
-            return draws.generated(state, node, family, name, args, named)
-        case Mechanism():
-            return draws.released(state, node, owner, name, args, named)
-        case Counts() if name == "get" and 1 <= len(args) <= 2 and not named:
-            default = numbers.as_scalar(state, node, args[1]) if len(args) == 2 else None
-            if default is None:
-                raise refuse(node, "get without a default", "write `.get(key, 0)`", "DPA706")
-            return lookups.entry(state, node, owner, numbers.as_scalar(state, node, args[0]), default)
-        case Counts():
-            raise teach(node, "private keys", f"`.{name}()` of keys that are found in the data")
-        case Table(cells=cells) if not args and name in ("items", "keys", "values"):
-            keys: list[Value] = [numbers.constant(state, key) for key in cells]
-            items: list[Value] = [Fixed(pair, "tuple") for pair in zip(keys, cells.values(), strict=True)]
-            chosen: Mapping[str, list[Value]] = {"items": items, "keys": keys, "values": list(cells.values())}
-            return Fixed(tuple(chosen[name]), "view")
-        case Table(cells=cells) if name == "get" and args and isinstance(args[0], Scalar) and args[0].is_known:
-            return cells.get(args[0].known, args[1] if len(args) == 2 else Nothing())
-        case Scalar(kind="str") | Opaque():
-            return arguments.opaque(state, node, [owner, *args], named, total=False)
-        case Table() if name == "get" and args and isinstance(node, ast.Call):
-            return lookups.item(state, node, owner, numbers.as_scalar(state, node, args[0]))
-        case Fixed() | Sequence() if name == "count" and len(args) == 1 and not named and owner.shape == "list":
-            wanted = numbers.as_scalar(state, node, state.held(node, args[0]))
-
-            def alike(one: Value) -> Scalar:
-                return numbers.number(state, node, numbers.link(state, node, ast.Eq(), numbers.as_scalar(state, node, one), wanted))
-
-            return sequences.total(state, node, "count", owner, alike)
-    if name not in ("argmax", "argmin"):
-        owner = _settled(state, node, owner)
-    made = METHODS.get(name)
-    if made is None:
-        raise teach(node, "mutation", f"a call of the method {name}")
-    return made(state, node, [owner, *args], named)  # type: ignore[no-any-return]
-
-
-def _stores(body: list[ast.stmt], parameters: list[str]) -> dict[str, int]:
-    """How often each name of a function is assigned to; loops and comprehensions of its own count, inner functions do not."""
-    found = Counter(parameters)
-
-    def look(part: ast.AST) -> None:
-        if isinstance(part, (ast.Global, ast.Nonlocal)):
-            raise refuse(part, "global or nonlocal", "pass the value as a parameter")
-        if isinstance(part, (ast.FunctionDef, ast.ClassDef)):
-            found[part.name] += 1
-            return
-        if isinstance(part, (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp)):
-            return
-        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
-            found[part.id] += 1
-        if isinstance(part, (ast.Import, ast.ImportFrom)):
-            for one in part.names:
-                found[one.asname or one.name.partition(".")[0]] += 1
-        for inner in ast.iter_child_nodes(part):
-            look(inner)
-
-    for one in body:
-        look(one)
-        for part in ast.walk(one):
-            if isinstance(part, ast.NamedExpr):
-                raise refuse(part, "an assignment inside an expression", "assign on a line of its own")
+def given(node: ast.AST, args: list[Value], named: Mapping[str, Value], *parts: str) -> dict[str, Value]:
+    """Arguments by the names of parameters; those that may be left out have a question mark."""
+    names = [part.rstrip("?") for part in parts]
+    found = dict(zip(names, args, strict=False))
+    wrong = len(args) > len(parts) or set(found) & set(named) or not set(named) <= set(names)
+    found |= dict(named)
+    if wrong or any(not part.endswith("?") and part not in found for part in parts):
+        raise refuse(node, f"`{ast.unparse(node)}`", f"its arguments here are {', '.join(names) or 'none'}", "DPA706")
     return found
 
 
-def parameters_of(tree: ast.FunctionDef | ast.Lambda) -> list[ast.arg]:
-    """The parameters of a function; what takes any number is refused."""
-    args = tree.args
-    if args.vararg or args.kwarg or args.posonlyargs:
-        raise refuse(tree, "* or / among the parameters", "name each parameter", "DPA702")
-    return [*args.args, *args.kwonlyargs]
-
-
-def defaults_of(tree: ast.FunctionDef | ast.Lambda) -> dict[str, ast.expr]:
-    """The default of each parameter that has one."""
-    args = tree.args
-    plain = dict(zip([one.arg for one in reversed(args.args)], reversed(args.defaults), strict=False))
-    return plain | {one.arg: value for one, value in zip(args.kwonlyargs, args.kw_defaults, strict=True) if value is not None}
-
-
-def scope_for(tree: ast.FunctionDef | ast.Lambda, outer: Scope, prefix: str) -> Scope:
-    """The scope of a function's own names."""
-    body = tree.body if isinstance(tree, ast.FunctionDef) else []
-    return Scope({}, outer, prefix, _stores(body, [one.arg for one in parameters_of(tree)]), body)
-
-
-def inlined(state: State, node: ast.AST, function: Function, args: list[Value], named: dict[str, Value]) -> Value:
-    """A function of the source in place of its call."""
-    tree = function.tree
-    if isinstance(tree, ast.FunctionDef) and any(
-        not (isinstance(one, ast.Name) and one.id in ("property", "staticmethod")) for one in tree.decorator_list
-    ):
-        raise refuse(node, f"a call of {tree.name}, which is decorated", "call a plain function", "DPA706")
-    if state.call_depth > _DEEPEST:
-        raise refuse(node, "a call that may call itself", "write a loop", "DPA706")
-    parameters = parameters_of(tree)
-    static = isinstance(tree, ast.FunctionDef) and any(
-        isinstance(one, ast.Name) and one.id == "staticmethod" for one in tree.decorator_list
-    )
-    given = args if function.bound is None or static else [function.bound, *args]
-    values = dict(zip([one.arg for one in parameters[: len(tree.args.args)]], given, strict=False))
-    defaults = defaults_of(tree)
-    if len(given) > len(tree.args.args) or set(named) & set(values) or not set(named) <= {one.arg for one in parameters}:
-        raise refuse(node, "this call, which does not fit the parameters", "compare it with the `def`", "DPA706")
-    values |= named
-    for one in parameters:
-        if one.arg not in values:
-            if one.arg not in defaults:
-                raise refuse(node, f"a call without {one.arg}", "pass it", "DPA706")
-            if not is_literal(defaults[one.arg]):
-                raise teach(node, "default", f"the default of {one.arg}", one.arg)
-            values[one.arg] = state.value(defaults[one.arg])
-    name = tree.name if isinstance(tree, ast.FunctionDef) else "lambda"
-    scope = scope_for(tree, function.scope, f"{state.fresh(name)}_")
-    saved = state.scope, state.unrolled, state.line, list(state.frames)
-    for one in parameters:
-        found = sequences.settle(state, node, values[one.arg])
-        if isinstance(found, Scalar) and scope.stores[one.arg] > 1:
-            state.scope = scope
-            statements.assign(state, node, one.arg, found)
-            state.scope = saved[0]
-        else:
-            scope.names[one.arg] = state.held(node, found)
-    state.scope, state.call_depth = scope, state.call_depth + 1
-    state.frames.append(scope)
-    state.unrolled = True  # a jump in the function belongs to a loop of its own
+def call(state: State, node: ast.AST, function: Value, args: list[Value], named: dict[str, Value]) -> Value:
+    """The value of a call."""
+    for one in (*args, *named.values()):
+        if isinstance(one, Poison):
+            raise refuse(node, f"an argument {one.why}", "give it one kind of value on every way", "DPA705")
+    outer = state.callee
     try:
-        if isinstance(tree, ast.Lambda):
-            return state.value(tree.body)
-        return _body(state, node, tree, list(tree.body))
+        return _called(state, node, function, args, named)
     finally:
-        state.scope, state.unrolled, state.line, state.frames = saved
-        state.call_depth -= 1
+        state.callee = outer
 
 
-def _body(state: State, node: ast.AST, tree: ast.FunctionDef, body: list[ast.stmt]) -> Value:
-    """The statements of a function in place of its call, and what it returns."""
-    for place, one in enumerate(body):
-        if state.dead:
-            return Nothing()
-        state.at(one)
-        if isinstance(one, ast.Return):
-            return Nothing() if one.value is None else sequences.settle(state, one, state.value(one.value))
-        if not any(isinstance(part, ast.Return) for part in _own(one)):
-            statements.block(state, [one])
-            continue
-        if not isinstance(one, ast.If):
-            raise refuse(one, f"a return inside a loop of {tree.name}", "return once, on its last line", "DPA705")
-        found = numbers.as_scalar(state, one.test, state.value(one.test), "in a condition")
-        test = numbers.as_truth(state, one.test, found)
-        rest = body[place + 1 :]
-        if test.is_known:
-            return _body(state, node, tree, [*(one.body if test.known else one.orelse), *rest])
-        return _either(state, node, tree, test, [*one.body, *rest], [*one.orelse, *rest])
-    return Nothing()
+def _called(state: State, node: ast.AST, function: Value, args: list[Value], named: dict[str, Value]) -> Value:
+    """The value of a call, by what is called."""
+    match function:
+        case Function():
+            return _invoked(state, node, function, args, named)
+        case Class():
+            return _instance(state, node, function, args, named)
+        case Builtin(name):
+            read = Sources.MODULES.get(name) if "." in name else Sources.PYTHON.get(name)
+            if read is not None:
+                state.callee = name
+                return read(state, node, args, named)
+        case Method(owner, name):
+            state.callee = f".{name}"
+            for find in Sources.METHODS.values():
+                found = find(state, node, owner, name, args, named)
+                if found is not None:
+                    return found
+            raise refuse(node, f"`.{name}` of this value", "use methods that the verifier reads", "DPA706")
+    raise refuse(node, f"`{ast.unparse(node)}`", "call functions of the file, of Python, math, collections or numpy", "DPA706")
 
 
-def _either(
-    state: State, node: ast.AST, tree: ast.FunctionDef, test: Scalar, then: list[ast.stmt], otherwise: list[ast.stmt]
-) -> Value:
-    """What a function returns that goes on in one of two ways."""
-    name = state.varying_name("result")
-    found: list[Value] = []
-
-    def way(body: list[ast.stmt]) -> Callable[[], None]:
-        def write() -> None:
-            one = _body(state, node, tree, body)
-            if state.dead:
-                return
-            if isinstance(one, Scalar):
-                one = state.store(node, name, one)
-            found.append(one)
-
-        return write
-
-    statements.divided(state, node, test, way(then), way(otherwise))
-    if all(isinstance(one, Scalar) for one in found) and found:
-        return state.variable(name)
-    if all(isinstance(one, Nothing) for one in found):
-        return Nothing()
-    if len(found) == 1 and not isinstance(found[0], Opaque):
-        return found[0]
-    raise refuse(node, f"a call of {tree.name}, which returns different things", "return one kind of value on every path", "DPA705")
+def function_of(state: State, node: ast.FunctionDef | ast.Lambda) -> Function:
+    """A function that is defined here: its defaults are evaluated now."""
+    arguments = node.args
+    if arguments.vararg or arguments.kwarg:
+        raise refuse(node, "*args or **kwargs", "name the arguments")
+    plain = [*arguments.posonlyargs, *arguments.args]
+    pairs = list(zip(plain[len(plain) - len(arguments.defaults) :], arguments.defaults, strict=True))
+    pairs += [
+        (one, default) for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if default is not None
+    ]
+    return Function(node, state.frame, tuple((one.arg, state.value(default)) for one, default in pairs))
 
 
-def is_literal(node: ast.expr) -> bool:
-    """True for a number, a text, a truth value or None that is written out."""
-    return isinstance(node, ast.Constant) or (isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant))
+def bound_arguments(node: ast.AST, function: Function, args: list[Value], named: Mapping[str, Value]) -> dict[str, Value]:
+    """Arguments by the names of parameters, as Python binds them."""
+    arguments = function.node.args
+    before = [one.arg for one in arguments.posonlyargs]
+    plain = [*before, *(one.arg for one in arguments.args)]
+    names = [*plain, *(one.arg for one in arguments.kwonlyargs)]
+    found = dict(zip(plain, args, strict=False))
+    wrong = len(args) > len(plain) or set(found) & set(named) or not set(named) <= set(names) - set(before)
+    found |= dict(named)
+    for name, value in function.defaults:
+        found.setdefault(name, value)
+    if wrong or set(found) != set(names):
+        raise refuse(node, f"`{ast.unparse(node)}`", f"its arguments are {', '.join(names) or 'none'}", "DPA706")
+    return found
 
 
-def _own(node: ast.AST) -> list[ast.AST]:
-    """The parts of a statement that are not inside inner functions."""
-    if isinstance(node, (ast.FunctionDef, ast.Lambda)):
-        return []
-    return [node, *(part for inner in ast.iter_child_nodes(node) for part in _own(inner))]
-
-
-def _made(state: State, node: ast.AST, kind: Class, args: list[Value], named: dict[str, Value]) -> Record:
-    """An instance of a frozen dataclass or named tuple."""
-    names = [name for name, _, _ in kind.fields]
-    values = dict(zip(names, args, strict=False))
-    if len(args) > len(names) or set(named) & set(values) or not set(named) <= set(names):
-        raise refuse(node, f"this call of {kind.tree.name}", "compare it with the fields", "DPA706")
-    values |= named
-    outer, state.scope = state.scope, kind.scope
+def _invoked(state: State, node: ast.AST, function: Function, args: list[Value], named: dict[str, Value]) -> Value:
+    """What a function of the source returns."""
+    given_args = args if function.bound is None else [function.bound, *args]
+    found = bound_arguments(node, function, given_args, named)
+    if state.calls >= _DEEPEST:
+        raise refuse(node, f"`{ast.unparse(node)}`, which calls itself or goes too deep,", "write a loop", "DPA706")
+    names = state.scopes.names_of(function.node)
+    outer, state.frame = state.frame, state.new(Frame(found, names, function.frame)).address
+    state.calls += 1
+    if function.node is state.main and state.calls == 1:
+        state.main_frame = state.frame
     try:
-        for name, _, default in kind.fields:
-            if name not in values:
-                if default is None:
-                    raise refuse(node, f"{kind.tree.name} without {name}", "pass it", "DPA706")
-                values[name] = state.value(default)
+        if isinstance(function.node, ast.Lambda):
+            return state.value(function.node.body)
+        return state.parts.returned(state, function.node)
     finally:
-        state.scope = outer
-    held: dict[str, Value] = {}
-    for name in names:
-        one = sequences.settle(state, node, values[name])
-        held[name] = state.held(node, one)
-    return Record(held, kind)
+        state.frame = outer
+        state.calls -= 1
+
+
+def _instance(state: State, node: ast.AST, owner: Class, args: list[Value], named: dict[str, Value]) -> Value:
+    """A new instance of a class of the source."""
+    init = next((function for name, function, _ in owner.methods if name == "__init__"), None)
+    if owner.style == "plain":
+        made = state.new(Instance(owner, {}))
+        if init is not None:
+            returned = call(state, node, replace(init, bound=made), args, named)
+            if not isinstance(returned, Nothing):
+                raise refuse(node, "an __init__ that returns something", "return nothing from it", "DPA706")
+        elif args or named:
+            raise refuse(node, f"{owner.name} with arguments", "write an __init__ that takes them", "DPA706")
+        return made
+    parts = [f"{name}?" if default is not None else name for name, _, default in owner.fields]
+    found = given(node, args, named, *parts)
+    values = {name: found.get(name, default) for name, _, default in owner.fields}
+    pairs = tuple((name, value) for name, value in values.items() if value is not None)
+    fixed = owner.style in ("frozen", "tuple")
+    result: Value = Record(owner, pairs) if fixed else state.new(Instance(owner, dict(pairs)))
+    after = next((function for name, function, _ in owner.methods if name == "__post_init__"), None)
+    if after is not None:
+        call(state, node, replace(after, bound=result), [], {})
+    return result

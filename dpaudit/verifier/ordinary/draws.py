@@ -4,64 +4,64 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
 from dpaudit.spec import LAWS as LAW_NAMES
-from dpaudit.verifier.ordinary import numbers
+from dpaudit.verifier.ordinary import numbers, texts
+from dpaudit.verifier.ordinary.calls import Sources, given
+from dpaudit.verifier.ordinary.iterating import MOST_UNROLLED
+from dpaudit.verifier.ordinary.loops import template
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State
-from dpaudit.verifier.ordinary.values import Fixed, Generator, Mechanism, Module, Noises, Nothing, Scalar, Uniform, Value
+from dpaudit.verifier.ordinary.values import (
+    Generator,
+    Items,
+    Iterator,
+    Mechanism,
+    Nothing,
+    Scalar,
+    Tuple,
+    Value,
+)
 
 FLOATS: Final = "noise of {}, whose floats follow no law exactly"
+Args = list[Value]
+Named = dict[str, Value]
+_WHOLE: Final = ("discrete_laplace", "geometric", "discrete_gaussian", "uniform_int")
 
 
-def draw(state: State, node: ast.AST, law: str, *args: Scalar) -> Scalar:
+def draw(state: State, node: ast.AST, law: str, *args: Scalar, types: frozenset[str] = numbers.FLOAT) -> Scalar:
     """One draw, written as a statement."""
     if state.record_loops:
         raise teach(node, "draw per record", "a draw for each record")
-    state.draws += 1
     name = state.fresh("noise")
-    whole = law in ("discrete_laplace", "geometric", "discrete_gaussian", "uniform_int", "exponential_choice")
-    kind: Any = "bool" if law in ("bernoulli", "randomized_response") else "int" if whole else "real"
-    state.learned.kinds[name] = kind
+    kind: Any = "bool" if law in ("bernoulli", "randomized_response") else "int" if law in _WHOLE else "real"
     state.emit(f"{name} = {law}({', '.join(one.code for one in args)})")
-    return Scalar(name, kind, noisy=True)
+    own = numbers.BOOL if kind == "bool" else numbers.INT if kind == "int" else types
+    return Scalar(name, kind, own, noisy=True)
 
 
-def _law(name: str) -> Callable[..., Value]:
+def _law(name: str) -> Any:
     """The reader of a call of a sampler by the name of its law."""
+    parts: dict[str, tuple[str, ...]] = {
+        "laplace": ("scale",), "exponential": ("scale",), "gaussian": ("sigma",), "bernoulli": ("probability",),
+        "discrete_laplace": ("scale", "lattice?"), "geometric": ("scale", "lattice?"), "uniform_int": ("size",),
+        "discrete_gaussian": ("sigma", "lattice?"), "randomized_response": ("bit", "probability"),
+    }  # fmt: skip
 
-    def read(state: State, node: ast.AST, args: list[Value], named: Mapping[str, Value]) -> Value:
-        parts: dict[str, tuple[str, ...]] = {
-            "laplace": ("scale",),
-            "exponential": ("scale",),
-            "gaussian": ("sigma",),
-            "bernoulli": ("probability",),
-        }
-        parts |= {"discrete_laplace": ("scale", "lattice"), "geometric": ("scale", "lattice"), "uniform_int": ("size",)}
-        parts |= {"discrete_gaussian": ("sigma", "lattice"), "randomized_response": ("bit", "probability")}
+    def read(state: State, node: ast.AST, args: Args, named: Named) -> Value:
         if name not in parts:
             raise refuse(node, f"a call of {name} in this form", f"use {name} in a function of typed parameters", "DPA706")
-        given = _by_name(node, args, named, parts[name])
-        if "lattice" in given and not (isinstance(given["lattice"], Scalar) and given["lattice"].known == 1):
+        found = given(node, args, named, *parts[name])
+        lattice = found.pop("lattice", None)
+        if lattice is not None and not (isinstance(lattice, Scalar) and lattice.known == 1):
             raise refuse(node, "a lattice other than 1", "leave it out, and scale the value", "DPA706")
-        wanted = [one for one in parts[name] if one != "lattice"]
-        if set(wanted) - set(given):
-            raise refuse(node, f"this call of {name}", f"write {name}({', '.join(wanted)})", "DPA706")
-        values = [numbers.as_scalar(state, node, given[one]) for one in wanted]
-        return draw(state, node, name, *values)
+        values = [numbers.scalar(state, node, found[one]) for one in parts[name] if one != "lattice?"]
+        return draw(state, node, name, *values, types=numbers.EXACT)
 
     return read
-
-
-def _by_name(node: ast.AST, args: list[Value], named: Mapping[str, Value], parts: tuple[str, ...]) -> dict[str, Value]:
-    """Arguments by the names of parameters."""
-    given = dict(zip(parts, args, strict=False))
-    if len(args) > len(parts) or set(named) & set(given) or not set(named) <= set(parts):
-        raise refuse(node, "this call", f"its parameters are {', '.join(parts)}", "DPA706")
-    return given | dict(named)
 
 
 @dataclass(frozen=True)
@@ -70,153 +70,178 @@ class _Drawn:
 
     parts: tuple[tuple[str, int | None], ...]
     make: Callable[[State, ast.AST, dict[str, Scalar]], Scalar]
+    sized: bool = True
 
 
-def _shifted(law: str, size: str = "scale") -> Callable[[State, ast.AST, dict[str, Scalar]], Scalar]:
+def _shifted(law: str, place: str = "loc", size: str = "scale") -> Callable[[State, ast.AST, dict[str, Scalar]], Scalar]:
     """Location plus noise of a size."""
 
-    def make(state: State, node: ast.AST, given: dict[str, Scalar]) -> Scalar:
-        noise = draw(state, node, law, given[size])
-        place = given.get("loc")
-        if place is None or (place.is_known and place.known == 0):
+    def make(state: State, node: ast.AST, found: dict[str, Scalar]) -> Scalar:
+        noise = draw(state, node, law, found[size])
+        at = found.get(place)
+        if at is None or (at.is_known and at.known == 0):
             return noise
-        return numbers.arithmetic(state, node, ast.Add(), place, noise)
+        return replace(numbers.arithmetic(state, node, ast.Add(), at, noise), types=numbers.FLOAT, tests=())
 
     return make
 
 
-def _expovariate(state: State, node: ast.AST, given: dict[str, Scalar]) -> Scalar:
+def _expovariate(state: State, node: ast.AST, found: dict[str, Scalar]) -> Scalar:
     """Exponential noise by its rate."""
     one = numbers.constant(state, Fraction(1))
-    return draw(state, node, "exponential", numbers.arithmetic(state, node, ast.Div(), one, given["rate"]))
+    return draw(state, node, "exponential", numbers.arithmetic(state, node, ast.Div(), one, found["lambd"]))
 
 
-def _between(state: State, node: ast.AST, given: dict[str, Scalar], *, closed: bool) -> Scalar:
+def _standard(state: State, node: ast.AST, _: dict[str, Scalar]) -> Scalar:
+    """Standard normal noise."""
+    return draw(state, node, "gaussian", numbers.constant(state, 1))
+
+
+def _between(*, closed: bool, low: str = "low", high: str = "high") -> Callable[[State, ast.AST, dict[str, Scalar]], Scalar]:
     """A uniform whole number."""
-    low, high = (numbers.whole(state, node, given[name], "as an end") for name in ("low", "high"))
-    count = numbers.arithmetic(state, node, ast.Sub(), high, low)
-    if closed:
-        count = numbers.arithmetic(state, node, ast.Add(), count, numbers.constant(state, 1))
-    return numbers.arithmetic(state, node, ast.Add(), low, draw(state, node, "uniform_int", count))
+
+    def make(state: State, node: ast.AST, found: dict[str, Scalar]) -> Scalar:
+        ends = [numbers.whole(state, node, found[name], "as an end") for name in (low, high)]
+        count = numbers.arithmetic(state, node, ast.Sub(), ends[1], ends[0])
+        if closed:
+            count = numbers.arithmetic(state, node, ast.Add(), count, numbers.constant(state, 1))
+        return numbers.arithmetic(state, node, ast.Add(), ends[0], draw(state, node, "uniform_int", count))
+
+    return make
 
 
 _PLACED: Final = (("loc", 0), ("scale", 1))
+_GAUSS: Final = (("mu", 0), ("sigma", 1))
 _NUMPY: Final[Mapping[str, _Drawn]] = {
     "laplace": _Drawn(_PLACED, _shifted("laplace")),
     "normal": _Drawn(_PLACED, _shifted("gaussian")),
-    "standard_normal": _Drawn((), lambda state, node, _: draw(state, node, "gaussian", numbers.constant(state, 1))),
+    "standard_normal": _Drawn((), _standard),
     "exponential": _Drawn((("scale", 1),), _shifted("exponential")),
-    "integers": _Drawn((("low", None), ("high", None)), lambda state, node, given: _between(state, node, given, closed=False)),
+    "integers": _Drawn((("low", None), ("high", None)), _between(closed=False)),
 }
 _RANDOM: Final[Mapping[str, _Drawn]] = {
-    "gauss": _Drawn(_PLACED, _shifted("gaussian")),
-    "normalvariate": _Drawn(_PLACED, _shifted("gaussian")),
-    "expovariate": _Drawn((("rate", 1),), _expovariate),
-    "randint": _Drawn((("low", None), ("high", None)), lambda state, node, given: _between(state, node, given, closed=True)),
+    "gauss": _Drawn(_GAUSS, _shifted("gaussian", "mu", "sigma"), sized=False),
+    "normalvariate": _Drawn(_GAUSS, _shifted("gaussian", "mu", "sigma"), sized=False),
+    "expovariate": _Drawn((("lambd", 1),), _expovariate, sized=False),
+    "randint": _Drawn((("a", None), ("b", None)), _between(closed=True, low="a", high="b"), sized=False),
 }
-RENAMED: Final = {"mu": "loc", "sigma": "scale", "lambd": "rate", "a": "low", "b": "high"}
+_UNIFORM: Final = ("random",)
+METHODS: Final = frozenset({*_NUMPY, *_RANDOM, "random", "uniform", "choice", "geometric", "gumbel", "shuffle", "poisson"})
 SCIPY: Final = {"laplace": "laplace", "norm": "gaussian", "expon": "exponential"}
 
 
-def generated(state: State, node: ast.AST, family: str, name: str, args: list[Value], named: Mapping[str, Value]) -> Value:
+def generated(state: State, node: ast.AST, family: str, name: str, args: Args, named: Named) -> Value:
     """A draw from a generator."""
+    if name in _UNIFORM and not args and not named:
+        return _uniform(state, family)
+    if name == "uniform" and not named and [one.known for one in args if isinstance(one, Scalar)] == [0, 1]:
+        return _uniform(state, family)
     known = (_NUMPY if family == "numpy" else _RANDOM).get(name)
-    if name in ("random", "uniform") and not args and not named:
-        return Uniform()
     if known is None:
         raise teach(node, "noise by hand", f"a draw by `{name}`")
-    named = {RENAMED.get(key, key): value for key, value in named.items()}
-    size = named.pop("size", None)
-    names = tuple(part for part, _ in known.parts)
-    if size is None and len(args) == len(names) + 1 and family == "numpy":
-        args, size = args[:-1], args[-1]
-    given = _by_name(node, args, named, names)
-    values: dict[str, Scalar] = {}
-    for part, default in known.parts:
-        one = given.get(part)
-        if one is None and default is None:
-            raise refuse(node, f"a draw without {part}", "pass it", "DPA706")
-        values[part] = (
-            numbers.constant(state, default) if one is None else numbers.number(state, node, numbers.as_scalar(state, node, one))
-        )
+    parts = [*(f"{part}?" if default is not None else part for part, default in known.parts), *(["size?"] if known.sized else [])]
+    found = given(node, args, named, *parts)
+    size = found.pop("size", None)
+    values = {
+        part: numbers.constant(state, default) if part not in found else numbers.number(state, node, found[part])
+        for part, default in known.parts
+        if default is not None or part in found
+    }
     return _many(state, node, size, family, lambda: known.make(state, node, values))
 
 
 def _many(state: State, node: ast.AST, size: Value | None, family: str, make: Callable[[], Scalar]) -> Value:
     """One draw, or an array of them."""
-    why = FLOATS.format(family)
-    state.real(why)
-    state.learned.noises.setdefault(family, state.line)
-    if isinstance(size, Fixed) and len(size.items) == 1:
+    state.real(FLOATS.format(family))
+    state.noises.setdefault(family, state.line)
+    if isinstance(size, Tuple) and len(size.items) == 1:
         size = size.items[0]
     if size is None or isinstance(size, Nothing):
         return make()
-    length = numbers.whole(state, node, numbers.as_scalar(state, node, size), "as a size")
-    if length.counts_records:
+    count = numbers.whole(state, node, size, "as a size")
+    if count.counts:
         raise teach(node, "draw per record", "noise for each record")
-    # It is drawn where it is added, with the parameters that it has here.
-    for name in state.tried(lambda: make() and None)[2]:
-        state.captured.setdefault(name, name)
-    return Noises(length, make, state.loops)
+
+    def element() -> Scalar:
+        one = make()
+        return replace(one, types=frozenset({"np.int" if one.kind == "int" else "np.float"}))
+
+    if count.is_known:
+        if not 0 < count.known <= MOST_UNROLLED:
+            raise refuse(node, f"{count.known} draws at once", "draw in a loop", "DPA706")
+        return state.new(Items(tuple(element() for _ in range(count.known)), "array"))
+    if not count.public:
+        raise teach(node, "draw per record", "noise of a private number")
+    name, outer, depth = state.fresh("i"), state.lines, state.depth
+    state.lines, state.depth = [(0, f"for {name} in range(0, {count.code}):", state.line)], 1
+    value = element()
+    lines, state.lines, state.depth = state.lines, outer, depth
+    return state.new(replace(template(lines, 1, value, private=False), form="array", once=True))
 
 
-def _scipy(law: str) -> Callable[..., Value]:
+def _scipy(law: str) -> Any:
     """The reader of `scipy.stats.*.rvs`."""
 
-    def read(state: State, node: ast.AST, args: list[Value], named: Mapping[str, Value]) -> Value:
-        named = dict(named)
-        if "random_state" in named and not isinstance(named.pop("random_state"), (Generator, Nothing)):
+    def read(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+        found = given(node, args, named, "loc?", "scale?", "size?", "random_state?")
+        if not isinstance(found.pop("random_state", Nothing()), (Generator, Nothing)):
             raise teach(node, "seed", "a constant random_state")
-        given = _by_name(node, args, named, ("loc", "scale", "size"))
-        size = given.pop("size", None)
-        values = {name: numbers.number(state, node, numbers.as_scalar(state, node, one)) for name, one in given.items()}
+        size = found.pop("size", None)
+        values = {name: numbers.number(state, node, one) for name, one in found.items()}
         values.setdefault("scale", numbers.constant(state, 1))
         return _many(state, node, size, "scipy", lambda: _shifted(law)(state, node, values))
 
     return read
 
 
-def _generator(family: str) -> Callable[..., Value]:
+def _generator(family: str) -> Any:
     """The reader of a new generator, which takes no seed."""
 
-    def read(_: State, node: ast.AST, args: list[Value], named: Mapping[str, Value]) -> Value:
-        if any(not isinstance(one, (Nothing, Generator)) for one in (*args, *named.values())):
+    def read(_: State, node: ast.AST, args: Args, named: Named) -> Value:
+        if any(not isinstance(one, Nothing) for one in (*args, *named.values())):
             raise teach(node, "seed", "a generator with a seed")
         return Generator(family)
 
     return read
 
 
-def _seeded(_: State, node: ast.AST, __: list[Value], ___: Mapping[str, Value]) -> Value:
+def _seeded(_: State, node: ast.AST, __: Args, ___: Named) -> Value:
     """A seed for all."""
     raise teach(node, "seed", "a seed")
 
 
-def coin(state: State, node: ast.AST, probability: Scalar, *, less: bool) -> Scalar:
+def _uniform(state: State, family: str) -> Value:
+    """A uniform number between 0 and 1, which is compared once."""
+    if state.record_loops:
+        raise teach(ast.Pass(), "draw per record", "a draw for each record", line=state.line)
+    state.noises.setdefault(family, state.line)
+    return state.new(Iterator("uniform"))
+
+
+def coin(state: State, node: ast.AST, chance: Scalar, *, less: bool) -> Scalar:
     """Whether a uniform number is less than a probability, or more."""
     state.real(FLOATS.format("random"))
-    chance = numbers.number(state, node, probability)
     if not less:
         chance = numbers.arithmetic(state, node, ast.Sub(), numbers.constant(state, 1), chance)
     return draw(state, node, "bernoulli", chance)
 
 
-def _mechanism(name: str) -> Callable[..., Value]:
+def _mechanism(name: str) -> Any:
     """The reader of a mechanism of the library."""
 
-    def read(state: State, node: ast.AST, args: list[Value], named: Mapping[str, Value]) -> Value:
-        if args:
-            raise refuse(node, f"{name} with arguments by position", "pass them by name", "DPA706")
-        return Mechanism(name, {key: state.held(node, one) for key, one in named.items()})
+    def read(_: State, node: ast.AST, args: Args, named: Named) -> Value:
+        if args or any(not isinstance(one, (Scalar, Nothing)) for one in named.values()):
+            raise refuse(node, f"{name} with arguments by position", "pass numbers by name", "DPA706")
+        return Mechanism(name, tuple(named.items()))
 
     return read
 
 
 def _exact(state: State, node: ast.AST, found: Value | None, what: str) -> Scalar:
     """A parameter of a mechanism: an exact number, or the text of one."""
-    if isinstance(found, Scalar) and found.kind == "str" and found.is_known:
+    if isinstance(found, Scalar) and isinstance(found.known, str):
         try:
-            return numbers.constant(state, Fraction(found.known))
+            return numbers.constant(state, Fraction(found.known), numbers.EXACT)
         except (ValueError, ZeroDivisionError):
             pass
     if not isinstance(found, Scalar) or found.kind in ("str", "bool"):
@@ -224,41 +249,47 @@ def _exact(state: State, node: ast.AST, found: Value | None, what: str) -> Scala
     return found
 
 
-def released(state: State, node: ast.AST, owner: Mechanism, name: str, args: list[Value], named: Mapping[str, Value]) -> Value:
+def _released(state: State, node: ast.AST, owner: Value, name: str, args: Args, named: Named) -> Value | None:
     """A release by a mechanism of the library; its sensitivity is not believed, the noise counts."""
+    if not isinstance(owner, Mechanism):
+        return None
     if name != "release" or len(args) != 1 or named:
         raise refuse(node, f"`.{name}` of a mechanism", "write `.release(value)`", "DPA706")
-    value = numbers.as_scalar(state, node, args[0])
-    given = dict(owner.parameters)
-    lattice = given.pop("lattice", None)
+    parts = dict(owner.parameters)
+    lattice = parts.pop("lattice", None)
     if lattice is not None and not (isinstance(lattice, Scalar) and lattice.is_known and lattice.known == 1):
         raise refuse(node, "a lattice other than 1", "release whole numbers", "DPA706")
-    value = numbers.whole(state, node, value, "released on the lattice of whole numbers")
-    given.pop("adjacency", None)
-    sensitivity = _exact(state, node, given.pop("sensitivity", None), "sensitivity")
+    value = numbers.whole(state, node, args[0], "released on the lattice of whole numbers")
+    parts.pop("adjacency", None)
+    sensitivity = _exact(state, node, parts.pop("sensitivity", None), "sensitivity")
     if not sensitivity.is_known or sensitivity.known < 1 or Fraction(sensitivity.known).denominator != 1:
         raise refuse(node, "a sensitivity that is no constant whole number", "write it out; it is checked by the proof", "DPA706")
     if owner.name == "LaplaceMechanism":
-        given.pop("fixed_work", None)
-        scale = _exact(state, node, given.pop("scale"), "scale") if "scale" in given else None
+        parts.pop("fixed_work", None)
+        scale = _exact(state, node, parts.pop("scale"), "scale") if "scale" in parts else None
         if scale is None:
-            epsilon = _exact(state, node, given.pop("epsilon", None), "epsilon")
-            top = numbers.constant(state, Fraction(sensitivity.known))
+            epsilon = _exact(state, node, parts.pop("epsilon", None), "epsilon")
+            top = numbers.constant(state, Fraction(sensitivity.known), numbers.EXACT)
             scale = numbers.arithmetic(state, node, ast.Div(), top, epsilon)
         law, size = "discrete_laplace", scale
     else:
-        size = _exact(state, node, given.pop("sigma", None), "sigma")
+        size = _exact(state, node, parts.pop("sigma", None), "sigma")
         law = "discrete_gaussian" if owner.name == "DiscreteGaussianMechanism" else "gaussian"
-    if given:
-        raise refuse(node, f"{owner.name} with {', '.join(given)}", "leave it out", "DPA706")
-    noisy = numbers.arithmetic(state, node, ast.Add(), value, draw(state, node, law, size))
+    if parts:
+        raise refuse(node, f"{owner.name} with {', '.join(parts)}", "leave it out", "DPA706")
+    noisy = numbers.arithmetic(state, node, ast.Add(), value, draw(state, node, law, size, types=numbers.EXACT))
     if law == "gaussian":
         # What is released is rounded: a function of the value and continuous noise.
-        return numbers.opaque(state, node, "release", noisy, sort="number")
+        return texts.opaque(state, node, noisy)
     return noisy
 
 
-def _of_module(name: str, family: str) -> Callable[..., Value]:
+def _of_generator(state: State, node: ast.AST, owner: Value, name: str, args: Args, named: Named) -> Value | None:
+    """A draw by a method of a generator."""
+    return generated(state, node, owner.family, name, args, named) if isinstance(owner, Generator) else None
+
+
+def _of_module(name: str, family: str) -> Any:
     """The reader of a draw by a function of a module."""
     return lambda state, node, args, named: generated(state, node, family, name, args, named)
 
@@ -269,30 +300,17 @@ _MECHANISMS: Final = {
     "DiscreteGaussianMechanism": "discrete_gaussian",
 }
 
-LAWS: Final[Mapping[str, Callable[..., Value]]] = {
-    **{f"law.{name}": _law(name) for name in LAW_NAMES},
-    **{
-        f"{module}.{name}": _of_module(name, family)
-        for module, family, names in (
-            ("numpy.random", "numpy", (*_NUMPY, "random", "geometric", "gumbel", "uniform", "choice", "poisson")),
-            ("random", "random", (*_RANDOM, "random", "uniform", "choice", "shuffle", "sample")),
-        )
-        for name in names
-    },
-    **{f"scipy.stats.{name}.rvs": _scipy(law) for name, law in SCIPY.items()},
-    "numpy.random.default_rng": _generator("numpy"),
-    "numpy.random.RandomState": _generator("numpy"),
-    "numpy.random.seed": _seeded,
-    "random.seed": _seeded,
-    "random.Random": _generator("random"),
-    "random.SystemRandom": _generator("random"),
-    "secrets.SystemRandom": _generator("random"),
-    **{
-        f"mechanisms{place}.{name}": _mechanism(name)
-        for name, home in _MECHANISMS.items()
-        for place in ("", f".{home}")
-    },
-}  # fmt: skip
-"""What draws, or makes something that does, by its dotted name."""
 
-__all__ = ["LAWS", "Module", "coin", "draw", "generated", "released"]
+def fill() -> None:
+    """Enter what draws, or makes something that does."""
+    modules: dict[str, Any] = {f"law.{name}": _law(name) for name in LAW_NAMES}
+    for family, module, table in (("numpy", "numpy.random", _NUMPY), ("random", "random", _RANDOM)):
+        names = (*table, "random", "uniform", "choice", "geometric", "gumbel", "poisson", "shuffle", "sample", "rand", "randn")
+        modules |= {f"{module}.{name}": _of_module(name, family) for name in names}
+    modules |= {f"scipy.stats.{name}.rvs": _scipy(law) for name, law in SCIPY.items()}
+    modules |= dict.fromkeys(("numpy.random.default_rng", "numpy.random.RandomState"), _generator("numpy"))
+    modules |= dict.fromkeys(("random.Random", "random.SystemRandom", "secrets.SystemRandom"), _generator("random"))
+    modules |= dict.fromkeys(("numpy.random.seed", "random.seed"), _seeded)
+    modules |= {f"mechanisms{place}.{name}": _mechanism(name) for name, home in _MECHANISMS.items() for place in ("", f".{home}")}
+    Sources.MODULES.update(modules)
+    Sources.METHODS.update(mechanism=_released, generator=_of_generator)

@@ -1,434 +1,489 @@
-"""Expressions of ordinary Python: each becomes a value, and what it draws or sums is written before it."""
+"""Expressions, evaluated as CPython does: from left to right, and operands only where they are reached."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from fractions import Fraction
-from itertools import pairwise
+from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
-from dpaudit.exact import rational
-from dpaudit.verifier.ordinary import draws, lookups, numbers, sequences, shapes
-from dpaudit.verifier.ordinary.refusing import refuse, teach
-from dpaudit.verifier.ordinary.state import State, is_bound
+from dpaudit.spec import LAWS
+from dpaudit.verifier.ordinary import arrays, draws, iterating, numbers, subscripts, texts
+from dpaudit.verifier.ordinary.calls import Sources, call, function_of
+from dpaudit.verifier.ordinary.refusing import refuse
+from dpaudit.verifier.ordinary.state import State, frame_of
 from dpaudit.verifier.ordinary.values import (
-    UNKNOWN,
-    Fixed,
-    Function,
+    Builtin,
+    Class,
+    Dictionary,
+    Entry,
+    Generator,
+    Infinity,
+    Instance,
+    Items,
+    Iterator,
+    Mechanism,
     Method,
-    Module,
-    Noises,
     Nothing,
     Opaque,
+    Poison,
     Record,
+    Ref,
+    Row,
     Scalar,
     Sequence,
-    Table,
-    Uniform,
+    Spent,
+    Tuple,
     Value,
+    constant_number,
 )
 
 
-def _literal(state: State, node: ast.Constant) -> Value:
-    """A literal; decimals are real numbers, exactly as written."""
-    if node.value is None:
-        return Nothing()
-    if type(node.value) is float:
-        if node.value != node.value or node.value in (float("inf"), -float("inf")):
-            raise refuse(node, "an infinite number", "write a finite bound", "DPA703")
-        state.real("decimal numbers")
-        return numbers.constant(state, rational(repr(node.value)))
-    if type(node.value) in (int, bool, str):
-        return numbers.constant(state, node.value)
-    raise refuse(node, f"a literal of type {type(node.value).__name__}", "write a number, a truth value or a text", "DPA703")
+def value_of(state: State, node: ast.expr) -> Value:
+    """The value of an expression."""
+    state.step(node)
+    read = _READERS.get(type(node))
+    if read is None:
+        raise refuse(node, f"`{ast.unparse(node)}`", "write it with numbers, lists, loops and calls that the verifier reads")
+    return read(state, node)
+
+
+# Names.
 
 
 def _name(state: State, node: ast.Name) -> Value:
-    """A name."""
-    found = state.scope.find(node.id)
-    if found is None and node.id in ("int", "float", "bool", "str") and not is_bound(state.scope, node.id):
-        return Module(f"builtins.{node.id}")
-    if found is None:
-        raise refuse(node, f"the name {node.id}", "it has no value here that the verifier knows", "DPA702")
-    return found
+    """What a name means: in the function, in those around it, in the file, in Python."""
+    name, address = node.id, state.frame
+    if name.startswith("__"):
+        raise refuse(node, f"the name {name}", "leave it out")
+    while True:
+        frame = frame_of(state, address)
+        if name in frame.known or frame.outer is None:
+            break
+        address = frame.outer
+    if name in frame.names:
+        found = frame.names[name]
+        if isinstance(found, Poison):
+            raise refuse(node, f"{name}, {found.why},", "give it one kind of value on every way", "DPA705")
+        return found
+    if frame.outer is not None or name in frame.known:
+        raise refuse(node, f"{name}, which may have no value here", "assign to it before", "DPA704")
+    return _of_python(state, node)
+
+
+def _of_python(state: State, node: ast.Name) -> Value:
+    """A name that the file does not bind."""
+    name = node.id
+    if name in Sources.PYTHON:
+        return Builtin(name)
+    if name in LAWS or name == "Fraction":
+        # A text of this library: elsewhere the name has no meaning, which every run shows alike, or none.
+        if state.private_tests:
+            raise refuse(node, f"{name}, which the file does not import", "import it", "DPA702")
+        return Builtin(f"law.{name}" if name in LAWS else "fractions.Fraction")
+    raise refuse(node, f"the name {name}, which means nothing that the verifier reads", "define it in the file", "DPA702")
+
+
+# Literals.
+
+
+def _constant(state: State, node: ast.Constant) -> Value:
+    """A literal."""
+    match node.value:
+        case None:
+            return Nothing()
+        case bool() | int() | str():
+            return numbers.constant(state, node.value)
+        case float() as value if value == value and abs(value) < float("inf"):  # noqa: PLR0124 - not NaN
+            state.real("floats")
+            return numbers.constant(state, constant_number(value))
+    raise refuse(node, f"the literal {ast.unparse(node)}", "use numbers, texts, True, False and None", "DPA703")
+
+
+def _tuple(state: State, node: ast.Tuple) -> Value:
+    """A tuple."""
+    return Tuple(_plain(state, node.elts))
+
+
+def _plain(state: State, nodes: list[ast.expr]) -> tuple[Value, ...]:
+    """Elements that are written out."""
+    for one in nodes:
+        if isinstance(one, ast.Starred):
+            raise refuse(one, f"`{ast.unparse(one)}`", "write the elements out")
+    return tuple(value_of(state, one) for one in nodes)
+
+
+def _list(state: State, node: ast.List) -> Value:
+    """A list."""
+    return state.new(Items(_plain(state, node.elts)))
+
+
+def _set(state: State, node: ast.Set) -> Value:
+    """A set, in which values are looked for."""
+    return state.new(Items(_plain(state, node.elts), "set"))
+
+
+def _dict(state: State, node: ast.Dict) -> Value:
+    """A dictionary whose keys are constants."""
+    entries: dict[Any, Value] = {}
+    for key, one in zip(node.keys, node.values, strict=True):
+        if key is None:
+            raise refuse(node, "`**` in a dictionary", "write its entries out")
+        name = subscripts.key_of(state, key, value_of(state, key))
+        entries[name] = value_of(state, one)
+    return state.new(Dictionary(tuple(entries.items())))
+
+
+# Operators.
 
 
 def _unary(state: State, node: ast.UnaryOp) -> Value:
-    """Minus, plus and not."""
-    found = state.value(node.operand)
-    if isinstance(found, Opaque):
-        if isinstance(node.op, ast.Not):
-            return numbers.opaque(state, node, "not", found, sort="number")
-        return shapes.computed(state, node, "unary", found)
+    """Minus, plus, not."""
     if isinstance(node.op, ast.Not):
-        test = sequences.truth(state, node.operand, found)
-        return Scalar(f"(not {test.code})", "bool", not test.known if test.is_known else UNKNOWN)
+        turned = numbers.negated(truth(state, node.operand, value_of(state, node.operand)))
+        return replace(turned, types=numbers.BOOL, tests=())
+    found = value_of(state, node.operand)
     if isinstance(node.op, ast.Invert):
-        if isinstance(found, Scalar):
-            raise refuse(node, "~ of one value", "write `not`", "DPA703")
-        return sequences.elementwise(state, node, [found], lambda one: _negated(state, node, one))
-    if isinstance(node.op, ast.UAdd):
-        return numbers.number(state, node, numbers.as_scalar(state, node, found))
-    return sequences.elementwise(state, node, [found], lambda one: _minus(state, node, one))
-
-
-def _negated(state: State, node: ast.AST, one: Scalar) -> Scalar:
-    """`~` of a mask."""
-    if one.kind != "bool":
-        raise refuse(node, "~ of numbers", "use it on masks only", "DPA703")
-    return Scalar(f"(not {one.code})", "bool")
-
-
-def _minus(state: State, node: ast.AST, one: Scalar) -> Scalar:
-    """The negative of a number."""
-    one = numbers.number(state, node, one)
-    if one.is_known:
-        return numbers.constant(state, -one.known)
-    return Scalar(f"(-{one.code})", one.kind, loose=("?",) if one.loose else ())
+        return arrays.inverted(state, node, found)
+    if arrays.is_array(state, found):
+        return arrays.elementwise(state, node, [found], lambda one: numbers.negative(state, node, one))
+    if isinstance(found, Opaque):
+        return texts.opaque(state, node, found)
+    if isinstance(found, Infinity):
+        return Infinity(found.positive is not isinstance(node.op, ast.USub))
+    one = numbers.number(state, node, found)
+    return numbers.negative(state, node, one) if isinstance(node.op, ast.USub) else one
 
 
 def _binary(state: State, node: ast.BinOp) -> Value:
-    """Arithmetic, on numbers, arrays, and lists that are joined."""
-    left = state.value(node.left)
-    if isinstance(left, Scalar) and isinstance(node.op, (ast.Add, ast.Sub)) and "/" in left.code and not left.noisy:
-        # What noise is added to has a name: the search for a shift looks at it by itself.
-        left = state.held(node, left)
-    right = state.value(node.right)
-    return binary(state, node, node.op, left, right)
+    """Arithmetic."""
+    left = value_of(state, node.left)
+    return operated(state, node, node.op, left, value_of(state, node.right))
 
 
-def binary(state: State, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
+def operated(state: State, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
     """An operation on two values."""
-    left, right = (sequences.settle(state, node, one) if getattr(one, "shape", "") == "pending" else one for one in (left, right))
-    for one, other, first in ((left, right, True), (right, left, False)):
-        if isinstance(one, Noises):
-            return sequences.with_noise(
-                state,
-                node,
-                other,
-                one,
-                _ordered(state, node, op, first=first),
+    if isinstance(left, Entry) and isinstance(op, ast.Add) and left.amount is None:
+        return replace(left, amount=numbers.number(state, node, right))
+    if arrays.is_array(state, left) or arrays.is_array(state, right):
+        return arrays.operated(state, node, op, left, right)
+    held = [state.object(one) if isinstance(one, Ref) else one for one in (left, right)]
+    match held[0], op, held[1]:
+        case Items(items, "list"), ast.Add(), Items(others, "list"):
+            return state.new(Items((*items, *others)))
+        case Tuple(items), ast.Add(), Tuple(others):
+            return Tuple((*items, *others))
+        case (Items(items, "list"), ast.Mult(), Scalar(kind="int", known=int(times))) if len(items) * times <= 256:
+            return state.new(Items(items * times))
+        case Scalar(kind="str"), ast.Add(), Scalar(kind="str"):
+            if isinstance(left, Scalar) and isinstance(right, Scalar) and left.is_known and right.is_known:
+                return state.text(left.known + right.known)
+            return texts.opaque(state, node, left, right, sort="text")
+    if isinstance(left, Opaque) or isinstance(right, Opaque):
+        if not (numbers.is_number(left) and numbers.is_number(right)) or isinstance(op, (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)):
+            raise refuse(
+                node, f"`{ast.unparse(node)}` of rounded or formatted values", "compute first, and round at the end", "DPA706"
             )
-    if isinstance(left, Fixed) and isinstance(right, Fixed) and "array" not in (left.shape, right.shape):
-        if isinstance(op, ast.Add) and left.shape == right.shape:
-            return Fixed(left.items + right.items, left.shape)
-        raise refuse(node, "this operation on lists", "use a comprehension or np.array")
-    if isinstance(left, Fixed) and left.shape != "array" and isinstance(right, Scalar):
-        times = numbers.whole(state, node, right, "as a number of copies")
-        if isinstance(op, ast.Mult) and times.is_known and 0 <= times.known <= sequences.MOST_UNROLLED:
-            return Fixed(left.items * times.known, left.shape)
-        raise refuse(node, "this operation on a list", "write the list out, or use a loop")
-    if isinstance(op, (ast.BitAnd, ast.BitOr)):
-        word = "and" if isinstance(op, ast.BitAnd) else "or"
-        return sequences.elementwise(state, node, [left, right], lambda a, b: _both(node, word, a, b))
-    if Opaque in (type(left), type(right)):
-        name = type(op).__name__
-        if isinstance(op, ast.Add) and numbers.sort_of(left) == numbers.sort_of(right) == "text":
-            return numbers.opaque(state, node, name, left, right, sort="text")
-        return shapes.computed(state, node, name, left, right, total=isinstance(op, (ast.Add, ast.Sub, ast.Mult)))
-    return sequences.elementwise(state, node, [left, right], lambda a, b: numbers.arithmetic(state, node, op, a, b))
-
-
-def _ordered(state: State, node: ast.AST, op: ast.operator, *, first: bool) -> Callable[[Scalar, Scalar], Scalar]:
-    """An operation on a value and noise, in the order of the source."""
-    return lambda one, noise: numbers.arithmetic(state, node, op, *((noise, one) if first else (one, noise)))
-
-
-def _both(node: ast.AST, word: str, left: Scalar, right: Scalar) -> Scalar:
-    """`&` and `|` of truth values."""
-    if left.kind != "bool" or right.kind != "bool":
-        raise refuse(node, "& or | of numbers", "use `and`, `or`, or masks", "DPA703")
-    return Scalar(f"({left.code} {word} {right.code})", "bool")
-
-
-def _compare(state: State, node: ast.Compare) -> Value:
-    """Comparisons and membership."""
-    for part in node.comparators[1:]:
-        if _writes(state, part):
-            raise refuse(part, "a draw or sum in a chained comparison", "compute it on a line before", "DPA706")
-    operands = [state.value(part) for part in (node.left, *node.comparators)]
-    links = [compared(state, node, op, *pair) for op, pair in zip(node.ops, pairwise(operands), strict=True)]
-    if len(links) == 1:
-        return links[0]
-    if any(isinstance(link, Opaque) for link in links):
-        return numbers.opaque(state, node, "chain", *links)
-    return numbers.connected(node, "and", [numbers.as_scalar(state, node, link) for link in links])
-
-
-def compared(state: State, node: ast.AST, op: ast.cmpop, left: Value, right: Value) -> Value:
-    """One comparison."""
-    if isinstance(op, (ast.Is, ast.IsNot)):
-        if not (isinstance(left, Nothing) or isinstance(right, Nothing)):
-            raise refuse(node, "`is`", "compare with ==")
-        same = isinstance(left, Nothing) and isinstance(right, Nothing)
-        return numbers.constant(state, same is isinstance(op, ast.Is))
-    if isinstance(op, (ast.In, ast.NotIn)):
-        return _member(state, node, op, left, right)
-    if Opaque in (type(left), type(right)):
-        if isinstance(op, (ast.Eq, ast.NotEq)) and all(isinstance(one, (Scalar, Opaque)) for one in (left, right)):
-            return numbers.opaque(state, node, type(op).__name__, left, right, sort="number")
-        return shapes.computed(state, node, type(op).__name__, left, right)
-    if Uniform in (type(left), type(right)):
-        less = isinstance(op, (ast.Lt, ast.LtE))
-        if not (less or isinstance(op, (ast.Gt, ast.GtE))) or type(left) is type(right):
-            raise teach(node, "noise by hand", "this comparison of a uniform number")
-        first = isinstance(left, Uniform)
-        return draws.coin(state, node, numbers.as_scalar(state, node, right if first else left), less=less is first)
-    if Nothing in (type(left), type(right)):
-        raise refuse(node, "a comparison with None", "use `is None`")
-    return sequences.elementwise(state, node, [left, right], lambda a, b: numbers.link(state, node, op, a, b))
-
-
-def _member(state: State, node: ast.AST, op: ast.In | ast.NotIn, left: Value, right: Value) -> Value:
-    """`in` a collection that the source writes out."""
-    one = numbers.as_scalar(state, node, left)
-    if isinstance(right, Table):
-        items: list[Value] = [numbers.constant(state, key) for key in right.cells]
-    elif isinstance(right, Fixed):
-        items = list(right.items)
-    elif isinstance(right, Sequence) and right.base.at is None and isinstance(right.base, sequences.Range):
-        span = right.base
-        assert span.start is not None  # noqa: S101 - for the type checker: ranges have ends
-        assert span.stop is not None  # noqa: S101 - as before
-        one = numbers.whole(state, node, one, "in a range")
-        if span.step != 1:
-            raise refuse(node, "`in` of a range with a step", "compare with its ends")
-        inside = Scalar(f"({span.start.code} <= {one.code} and {one.code} < {span.stop.code})", "bool")
-        return inside if isinstance(op, ast.In) else Scalar(f"(not {inside.code})", "bool")
-    else:
-        raise refuse(node, "`in` of something that the source does not write out", "list the values: `x in (1, 2, 3)`")
-    links = [numbers.link(state, node, ast.Eq(), one, numbers.as_scalar(state, node, item)) for item in items]
-    found = numbers.connected(node, "or", links) if links else numbers.constant(state, known=False)
-    return (
-        found if isinstance(op, ast.In) else Scalar(f"(not {found.code})", "bool", not found.known if found.is_known else UNKNOWN)
-    )
+        return texts.opaque(state, node, left, right)
+    for one in (left, right):
+        if isinstance(one, Ref):
+            raise refuse(node, f"`{ast.unparse(node)}`", "add numbers, or lists that are written out", "DPA703")
+    return numbers.arithmetic(state, node, op, left, right)
 
 
 def _connective(state: State, node: ast.BoolOp) -> Value:
-    """`and` and `or` of conditions; what only some runs evaluate must draw nothing."""
-    word = "and" if isinstance(node.op, ast.And) else "or"
-    match node:
-        case ast.BoolOp(op=ast.Or(), values=[ast.Name() as first, second]) if isinstance(state.value(first), Nothing):
-            return state.value(second)
-    parts: list[Scalar] = []
-    for place, part in enumerate(node.values):
-        if place and _writes(state, part):
-            raise refuse(part, f"a draw or sum after `{word}`", "compute it on a line before", "DPA706")
-        found = state.value(part)
-        if not isinstance(found, Scalar) or found.kind != "bool":
-            if isinstance(found, Scalar):
-                state.assume(found.origin, "bool", f"`{word}`")
-            raise refuse(part, f"`{ast.unparse(part)}` beside `{word}`", "compare it, for instance with `!= 0`", "DPA703")
-        parts.append(found)
-    return numbers.connected(node, word, parts)
+    """`and` and `or`: an operand is evaluated where those before do not decide, and the value is that of an operand."""
+    return _connected(state, node, isinstance(node.op, ast.And), node.values)
 
 
-def _writes(state: State, node: ast.expr) -> bool:
-    """True if an expression needs statements before it."""
+def _connected(state: State, node: ast.BoolOp, both: bool, values: list[ast.expr]) -> Value:  # noqa: FBT001
+    """From the first operand on."""
+    first = value_of(state, values[0])
+    if len(values) == 1:
+        return first
+    test = truth(state, values[0], first)
+    if test.is_known:
+        return _connected(state, node, both, values[1:]) if test.known is both else first
+    if not (isinstance(first, Scalar) and first.kind == "bool"):
+        raise refuse(
+            node, f"`{ast.unparse(node)}`, which gives one of its operands", "compare them, for instance with `!= 0`", "DPA703"
+        )
 
-    def write() -> None:
-        state.value(node)
+    def rest() -> Value:
+        return _connected(state, node, both, values[1:])
 
-    return bool(state.tried(write)[0])
+    with state.private(not test.public):
+        found = state.quiet(rest)
+    if found is not None and isinstance(found[0], Scalar) and found[0].kind == "bool":
+        return numbers.connected("and" if both else "or", [test, found[0]])
+    decided = numbers.constant(state, not both)
+    return _truths(node, state.branch(test, rest if both else lambda: decided, (lambda: decided) if both else rest))
+
+
+def _truths(node: ast.AST, found: Any) -> Value:
+    """A truth value, as both ways must give one."""
+    if not (isinstance(found, Scalar) and found.kind == "bool"):
+        raise refuse(
+            node, f"`{ast.unparse(node)}`, which gives one of its operands", "compare them, for instance with `!= 0`", "DPA703"
+        )
+    return found
 
 
 def _conditional(state: State, node: ast.IfExp) -> Value:
-    """A conditional expression."""
-    found = state.value(node.test)
-    if isinstance(found, Opaque):
-        if _writes(state, node.body) or _writes(state, node.orelse):
-            raise refuse(node, "a draw or sum under a rounded or formatted value", "compute it on a line before", "DPA706")
-        return numbers.opaque(state, node, "choice", found, state.value(node.body), state.value(node.orelse))
-    test = sequences.truth(state, node.test, found)
+    """A conditional expression: the way that is taken is evaluated."""
+    test = test_of(state, node.test)
     if test.is_known:
-        return state.value(node.body if test.known else node.orelse)
-    if _writes(state, node.body) or _writes(state, node.orelse):
-        return _chosen_by_statement(state, node, test)
-    return chosen(state, node, test, state.value(node.body), state.value(node.orelse))
+        return value_of(state, node.body if test.known else node.orelse)
+    ways = []
+    for one in (node.body, node.orelse):
+        with state.private(not test.public):
+            ways.append(state.quiet(partial(value_of, state, one)))
+    one, other = ways
+    if one is not None and other is not None and isinstance(one[0], Scalar) and isinstance(other[0], Scalar):
+        return numbers.chosen(state, node, test, one[0], other[0])
+    found: Value = state.branch(test, lambda: value_of(state, node.body), lambda: value_of(state, node.orelse))
+    return found
 
 
-def _chosen_by_statement(state: State, node: ast.IfExp, test: Scalar) -> Value:
-    """A conditional expression whose branches draw: a statement."""
-    name = state.fresh("chosen")
-    for head, part in ((f"if {test.code}:", node.body), ("else:", node.orelse)):
-        with sequences.branch(state, head):
-            state.store(part, name, numbers.scalar(state, part))
-    return state.variable(name)
+def _compare(state: State, node: ast.Compare) -> Value:
+    """Comparisons, one after the other as long as they hold."""
+    left = value_of(state, node.left)
+    return _chain(state, node, left, list(zip(node.ops, node.comparators, strict=True)))
 
 
-def chosen(state: State, node: ast.AST, test: Scalar, then: Value, otherwise: Value) -> Value:
-    """One of two values."""
-    if Opaque in (type(then), type(otherwise)):
-        return numbers.opaque(state, node, "choice", test, then, otherwise)
-    if not (isinstance(then, Scalar) and isinstance(otherwise, Scalar)):
-        raise refuse(node, "a choice between values that are no numbers", "choose each number", "DPA703")
-    loose = numbers.either(then, otherwise, test.code)
-    then, otherwise = numbers.same_kind(state, node, then, otherwise)
-    noisy = then.noisy or otherwise.noisy
-    return Scalar(f"({then.code} if {test.code} else {otherwise.code})", then.kind, noisy=noisy, loose=loose)
+def _chain(state: State, node: ast.Compare, left: Value, links: list[tuple[ast.cmpop, ast.expr]]) -> Value:
+    """A chain from one operand on."""
+    (op, operand), rest = links[0], links[1:]
+    right = value_of(state, operand)
+    first = _link(state, node, op, left, right)
+    if not rest:
+        return first
+    test = numbers.scalar(state, node, first)
+    if test.is_known:
+        return _chain(state, node, right, rest) if test.known else first
+    with state.private(not test.public):
+        found = state.quiet(lambda: _chain(state, node, right, rest))
+    if found is None or not isinstance(found[0], Scalar):
+        raise refuse(node, f"`{ast.unparse(node)}`", "write it as two comparisons with `and`", "DPA706")
+    return numbers.connected("and", [test, found[0]])
 
 
-def _text(state: State, node: ast.JoinedStr) -> Value:
-    """An f-string: a function of the values in it."""
-    parts = [part for part in node.values if isinstance(part, ast.FormattedValue)]
-    if any(not isinstance(piece, ast.Constant) for part in parts for piece in getattr(part.format_spec, "values", [])):
-        raise refuse(node, "a computed format", "write the format out")
-    found = [state.value(part.value) for part in parts]
-    return _formatted(state, node, parts, found)
+def _link(state: State, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Value:
+    """One comparison."""
+    if isinstance(op, (ast.In, ast.NotIn)):
+        found = subscripts.contains(state, node, left, right)
+        if isinstance(found, Entry):
+            return found
+        found = replace(found, types=numbers.BOOL, tests=())
+        return numbers.negated(found) if isinstance(op, ast.NotIn) else found
+    if isinstance(op, (ast.Is, ast.IsNot)):
+        if not (isinstance(left, Nothing) or isinstance(right, Nothing)):
+            raise refuse(node, f"`{ast.unparse(node)}`", "use `is` with None only", "DPA703")
+        other = right if isinstance(left, Nothing) else left
+        same = isinstance(other, Nothing)
+        return numbers.constant(state, same is isinstance(op, ast.Is))
+    for one, other, below in ((left, right, isinstance(op, (ast.Lt, ast.LtE))), (right, left, isinstance(op, (ast.Gt, ast.GtE)))):
+        held = state.object(one) if isinstance(one, Ref) else None
+        if isinstance(one, Ref) and isinstance(held, Iterator) and held.what == "uniform":
+            if not isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
+                raise refuse(node, f"`{ast.unparse(node)}` of a uniform number", "compare it with < a probability", "DPA706")
+            state.change(node, one.address, Spent("an iterator: a uniform number that was compared before"))
+            return draws.coin(state, node, numbers.number(state, node, other), less=below)
+    if isinstance(left, Infinity) or isinstance(right, Infinity):
+        return _infinite(state, node, op, left, right)
+    if arrays.is_array(state, left) or arrays.is_array(state, right):
+        return arrays.elementwise(state, node, [left, right], lambda a, b: numbers.compared(state, node, op, a, b))
+    empty = [isinstance(one, Nothing) for one in (left, right)]
+    if isinstance(op, (ast.Eq, ast.NotEq)) and any(empty) and all(isinstance(one, (Nothing, Scalar)) for one in (left, right)):
+        return numbers.constant(state, all(empty) is isinstance(op, ast.Eq))
+    return numbers.compared(state, node, op, numbers.scalar(state, node, left), numbers.scalar(state, node, right))
 
 
-def _formatted(state: State, node: ast.AST, parts: list[ast.FormattedValue], found: list[Value]) -> Value:
-    """The text of an f-string; a format that may not fit what is formatted is an error that shows it."""
-    spec = any(part.format_spec is not None for part in parts)
-    made = numbers.opaque(state, node, "text", *found, sort="text", lossy=spec)
-    if spec and any(
-        part.format_spec is not None and numbers.sort_of(one) != "number" for part, one in zip(parts, found, strict=True)
-    ):
-        shapes.show(state, node, made)
-    return made
+def _infinite(state: State, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Scalar:
+    """A comparison of a number with an infinite one."""
+    ends = []
+    for one in (left, right):
+        if not isinstance(one, Infinity):
+            numbers.number(state, node, one)
+        ends.append((1 if one.positive else -1) if isinstance(one, Infinity) else 0)
+    return numbers.compared(state, node, op, *(numbers.constant(state, one) for one in ends))
 
 
-def _items(shape: str) -> Callable[[State, Any], Value]:
-    """The reader of a list, tuple or set that is written out."""
-
-    def read(state: State, node: ast.List | ast.Tuple | ast.Set) -> Value:
-        found: list[Value] = []
-        for item in node.elts:
-            if isinstance(item, ast.Starred):
-                inner = state.value(item.value)
-                if not isinstance(inner, Fixed):
-                    raise refuse(item, "* of something whose length is not written out", "write the items out")
-                found += inner.items
-            else:
-                found.append(state.held(item, state.value(item)))
-        place = (node.lineno, node.col_offset)
-        if shape == "list" and place in state.learned.grown:
-            return sequences.grown(state, node, found)
-        return Fixed(tuple(found), shape, place, (state.depth, state.loops), state.frames[-1])
-
-    return read
-
-
-def _dictionary(state: State, node: ast.Dict) -> Value:
-    """A dictionary that is written out."""
-    table = Table({}, (state.depth, state.loops), state.frames[-1])
-    given = [None if key is None else numbers.scalar(state, key, "as a key") for key in node.keys]
-    if len({one.known for one in given if one is not None}) < len(given):
-        raise refuse(node, "a dictionary that names a key twice", "name each key once")
-    for key, part in zip(node.keys, node.values, strict=True):
-        if key is None:
-            raise refuse(node, "** in a dictionary", "write its keys out")
-        name = numbers.scalar(state, key, "as a key")
-        if not name.is_known or isinstance(name.known, Fraction):
-            raise refuse(key, "a key that is no constant text or whole number", "write it out", "DPA706")
-        found = state.value(part)
-        table.cells[name.known] = sequences.cell(state, part, found)
-    return table
+def truth(state: State, node: ast.AST, found: Value) -> Scalar:
+    """The truth of a value."""
+    match found:
+        case Scalar():
+            return numbers.condition(state, node, found)
+        case Nothing():
+            return numbers.constant(state, False)
+        case Tuple(items):
+            return numbers.constant(state, bool(items))
+        case Ref():
+            held = state.object(found)
+            match held:
+                case Items(items, "list"):
+                    return numbers.constant(state, bool(items))
+                case Dictionary(entries):
+                    return numbers.constant(state, bool(entries))
+                case Sequence(form="any", base=base):
+                    state.assume(f"{base}#", "list", "a condition")
+                case Sequence(form="list"):
+                    size = numbers.number(state, node, arrays.length(state, node, found))
+                    return numbers.compared(state, node, ast.Gt(), size, numbers.constant(state, 0))
+    if isinstance(found, Opaque):
+        numbers.scalar(state, node, found, "in a condition")
+    raise refuse(node, f"`{ast.unparse(node)}` as a condition", "compare a number, for instance with `> 0`", "DPA703")
 
 
-def _subscript(state: State, node: ast.Subscript) -> Value:
-    """An element, a part of a row, an entry of a dictionary, or a slice of what is written out."""
-    owner = state.value(node.value)
-    if isinstance(node.slice, ast.Slice):
-        return lookups.sliced(state, node, owner, [None if p is None else numbers.scalar(state, p) for p in _ends(node.slice)])
-    if isinstance(owner, Record):
-        key = numbers.scalar(state, node.slice)
-        return _part(state, node, owner, key)
-    if isinstance(owner, Scalar) and owner.origin and owner.origin.endswith("[]"):
-        # An element of records of no declared type that has parts.
-        state.assume(owner.origin, "row", "a part that is read")
-    index = state.value(node.slice)
-    if isinstance(index, Sequence) or (isinstance(index, Fixed) and isinstance(owner, Fixed)):
-        return lookups.masked(state, node, owner, index)
-    return lookups.item(state, node, owner, numbers.as_scalar(state, node.slice, index, "as an index"))
+def test_of(state: State, node: ast.expr) -> Scalar:
+    """An expression as a condition."""
+    return truth(state, node, value_of(state, node))
 
 
-def _ends(node: ast.Slice) -> list[ast.expr | None]:
-    """The parts of a slice."""
-    return [node.lower, node.upper, node.step]
-
-
-def _part(state: State, node: ast.AST, owner: Record, key: Scalar) -> Value:
-    """A part of a row by its name or place."""
-    names = list(owner.parts)
-    if key.is_known and type(key.known) is int and owner.missing is not None:
-        return owner.missing(str(key.known), node)
-    if key.is_known and type(key.known) is int and (owner.owner is None or owner.owner.ordered) and 0 <= key.known < len(names):
-        return owner.parts[names[key.known]]
-    if key.is_known and isinstance(key.known, str) and owner.owner is None:
-        if key.known in owner.parts:
-            return owner.parts[key.known]
-        if owner.missing is not None:
-            return owner.missing(key.known, node)
-    raise refuse(node, "this part of a row", "name one of its fields, as a constant", "DPA705")
+# Parts.
 
 
 def _attribute(state: State, node: ast.Attribute) -> Value:
-    """A part of a record, something in a module, or a method."""
-    owner = state.value(node.value)
-    if isinstance(owner, Module):
-        return Module(f"{owner.name}.{node.attr}")
-    if isinstance(owner, Record):
-        if node.attr in owner.parts:
-            return owner.parts[node.attr]
-        if owner.owner is not None:
-            for part in owner.owner.tree.body:
-                if isinstance(part, ast.FunctionDef) and part.name == node.attr:
-                    plain = [d for d in part.decorator_list if isinstance(d, ast.Name) and d.id == "property"]
-                    if len(plain) != len(part.decorator_list):
-                        raise refuse(part, "a decorated method", "write a plain method")
-                    method = Function(part, owner.owner.scope, owner)
-                    return state.call(state, node, method, [], {}) if plain else method
-        if owner.missing is not None:
-            return owner.missing(node.attr, node)
-        raise refuse(node, f"the attribute {node.attr}", "use a field that is declared", "DPA705")
-    if node.attr in ("shape", "size") and isinstance(owner, (Fixed, Sequence)):
-        length = sequences.length(state, node, owner)
-        return length if node.attr == "size" else Fixed((length,), "tuple")
-    if isinstance(owner, Scalar) and owner.origin is not None and owner.kind == "real":
-        # A parameter of no declared type: an attribute that only generators have says what it is.
-        if owner.origin.endswith("[]"):
-            state.assume(owner.origin, "row", f"the attribute {node.attr}")
-        elif node.attr in GENERATOR_METHODS:
-            state.assume(owner.origin, "rng", f"its method {node.attr}")
-        elif node.attr in ARRAY_METHODS:
-            state.assume(owner.origin, "list", f"its method {node.attr}")
-    return Method(owner, node.attr)
+    """An attribute: of a module, a field, a property or a method."""
+    return attribute(state, node, value_of(state, node.value), node.attr)
 
 
-GENERATOR_METHODS: Final = (
-    "laplace",
-    "normal",
-    "exponential",
-    "geometric",
-    "standard_normal",
-    "gauss",
-    "integers",
-    "gumbel",
-    "expovariate",
-)
-ARRAY_METHODS: Final = ("sum", "mean", "max", "min", "clip", "tolist", "count", "std", "var", "items", "append", "copy", "astype")
+def attribute(state: State, node: ast.AST, owner: Value, name: str) -> Value:
+    """An attribute of a value."""
+    if name.startswith("_") and not (
+        isinstance(owner, Ref) and isinstance(state.object(owner), Instance) and not name.startswith("__")
+    ):
+        raise refuse(node, f"`.{name}`", "leave it out: it may change what is read elsewhere")
+    match owner:
+        case Builtin(module) if Sources.is_module(module):
+            whole = f"{module}.{name}"
+            if whole in ("math.inf", "numpy.inf"):
+                state.real("floats")
+                return Infinity(positive=True)
+            return Builtin(whole)
+        case Builtin("dict") if name == "fromkeys":
+            return Method(owner, name)
+        case Record(kind, parts):
+            held = dict(parts)
+            return held[name] if name in held else _of_class(state, node, owner, kind, name)
+        case Row():
+            return subscripts.field(state, node, owner, name)
+        case Class(methods=methods, constants=constants):
+            if name in dict(constants):
+                return dict(constants)[name]
+            static = {key: function for key, function, style in methods if style == "static"}
+            if name in static:
+                return static[name]
+        case Scalar(origin=str(origin)) if "[" in origin or "." in origin:
+            state.assume(owner.origin, "row", "an attribute")
+        case Scalar(origin=str()):
+            state.assume(owner.origin, "rng" if name in draws.METHODS else "list", f".{name}")
+        case Ref():
+            held_object = state.object(owner)
+            if isinstance(held_object, Instance):
+                if name in held_object.parts:
+                    found = held_object.parts[name]
+                    if isinstance(found, Poison):
+                        raise refuse(node, f".{name}, {found.why},", "give it one kind of value on every way", "DPA705")
+                    return found
+                return _of_class(state, node, owner, held_object.owner, name)
+            if name in ("size", "shape", "T", "dtype", "ndim"):
+                return arrays.property_of(state, node, owner, name)
+            return Method(owner, name)
+        case Opaque() | Scalar() | Generator() | Mechanism():
+            return Method(owner, name)
+    if isinstance(owner, Scalar):
+        return Method(owner, name)
+    raise refuse(node, f"`.{name}`", "use fields, methods and modules that the verifier reads", "DPA706")
+
+
+def _of_class(state: State, node: ast.AST, owner: Value, kind: Class, name: str) -> Value:
+    """A method, property or constant of a class."""
+    for key, function, style in kind.methods:
+        if key == name:
+            bound = function if style == "static" else replace(function, bound=owner)
+            return call(state, node, bound, [], {}) if style == "property" else bound
+    if name in dict(kind.constants):
+        return dict(kind.constants)[name]
+    if kind.style == "tuple" and name in ("_replace", "_asdict"):
+        raise refuse(node, f"`.{name}`", f"write {kind.name}(...)", "DPA706")
+    raise refuse(node, f"`.{name}`, which {kind.name} does not have", "use its fields and methods", "DPA706")
+
+
+def _subscript(state: State, node: ast.Subscript) -> Value:
+    """An element."""
+    owner = value_of(state, node.value)
+    if isinstance(node.slice, ast.Slice):
+        return subscripts.sliced(state, node, owner, node.slice)
+    return subscripts.element(state, node, owner, value_of(state, node.slice))
+
+
+def _call(state: State, node: ast.Call) -> Value:
+    """A call: the function first, then arguments from left to right."""
+    function = value_of(state, node.func)
+    args, named = _plain(state, node.args), {}
+    for one in node.keywords:
+        if one.arg is None:
+            raise refuse(node, "`**` in a call", "name the arguments")
+        named[one.arg] = value_of(state, one.value)
+    return call(state, node, function, list(args), named)
 
 
 def _lambda(state: State, node: ast.Lambda) -> Value:
-    """A function in an expression."""
-    return Function(node, state.scope)
+    """A lambda; its defaults are evaluated now."""
+    return function_of(state, node)
 
 
-READERS: Final[Mapping[type[ast.expr], Callable[[State, Any], Value]]] = {
+def _formatted(state: State, node: ast.JoinedStr) -> Value:
+    """A text with values in it."""
+    return texts.formatted(state, node)
+
+
+def _comprehension(state: State, node: Any) -> Value:
+    """A list, set or dictionary comprehension."""
+    first = value_of(state, node.generators[0].iter)
+    elements = (node.key, node.value) if isinstance(node, ast.DictComp) else node.elt
+    found = iterating.comprehended(state, node, elements, state.frame, first)
+    if isinstance(node, ast.ListComp):
+        return iterating.as_list(state, node, found)
+    if isinstance(found, Sequence) or any(guard is not None for guard, _ in found):
+        raise refuse(node, f"`{ast.unparse(node)}`", "make sets and dictionaries of keys that are written out", "DPA706")
+    if isinstance(node, ast.SetComp):
+        return state.new(Items(tuple(one for _, one in found), "set"))
+    entries: dict[Any, Value] = {}
+    for _, pair in found:
+        assert isinstance(pair, Tuple)  # noqa: S101 - for the type checker
+        entries[subscripts.key_of(state, node, pair.items[0])] = pair.items[1]
+    return state.new(Dictionary(tuple(entries.items())))
+
+
+def _generator(state: State, node: ast.GeneratorExp) -> Value:
+    """A generator expression: the first iterable is evaluated now, the rest where it is gone through."""
+    first = value_of(state, node.generators[0].iter)
+    return state.new(Iterator("generator", (first,), node, state.frame))
+
+
+_READERS: Final[Mapping[type, Callable[[State, Any], Value]]] = {
     ast.Attribute: _attribute,
     ast.BinOp: _binary,
     ast.BoolOp: _connective,
+    ast.Call: _call,
     ast.Compare: _compare,
-    ast.Constant: _literal,
-    ast.Dict: _dictionary,
+    ast.Constant: _constant,
+    ast.Dict: _dict,
+    ast.DictComp: _comprehension,
+    ast.GeneratorExp: _generator,
     ast.IfExp: _conditional,
-    ast.JoinedStr: _text,
+    ast.JoinedStr: _formatted,
     ast.Lambda: _lambda,
-    ast.List: _items("list"),
+    ast.List: _list,
+    ast.ListComp: _comprehension,
     ast.Name: _name,
+    ast.Set: _set,
+    ast.SetComp: _comprehension,
     ast.Subscript: _subscript,
-    ast.Tuple: _items("tuple"),
+    ast.Tuple: _tuple,
     ast.UnaryOp: _unary,
 }
+"""Every kind of expression that is read; any other is refused."""

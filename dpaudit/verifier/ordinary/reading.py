@@ -4,24 +4,57 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from dpaudit.errors import Unsupported
 from dpaudit.spec import LAWS, Spec
-from dpaudit.verifier.frontend import OutsideSubset
-from dpaudit.verifier.ordinary import calls, comprehensions, expressions, records, shapes, statements
-from dpaudit.verifier.ordinary.admitting import admit
-from dpaudit.verifier.ordinary.forms import admit_forms
-from dpaudit.verifier.ordinary.modules import Source, find, scope_of
-from dpaudit.verifier.ordinary.refusing import refuse, teach
-from dpaudit.verifier.ordinary.state import Again, Learned, State
+from dpaudit.verifier.ordinary import (
+    arrays,
+    assigning,
+    builtins,
+    calls,
+    draws,
+    expressions,
+    files,
+    methods,
+    ordering,
+    outcomes,
+    records,
+    statements,
+    vectors,
+)
+from dpaudit.verifier.ordinary.files import Source
+from dpaudit.verifier.ordinary.refusing import refuse
+from dpaudit.verifier.ordinary.scopes import Scopes
+from dpaudit.verifier.ordinary.state import Again, Learned, Parts, State, frame_of
 from dpaudit.verifier.ordinary.types import Type, read_annotation
-from dpaudit.verifier.ordinary.values import Class, Generator, Module, Nothing, Record, Scalar, Scope, Value
+from dpaudit.verifier.ordinary.values import (
+    Builtin,
+    Class,
+    Frame,
+    Generator,
+    Nothing,
+    Scalar,
+    Value,
+)
 
 _MOST_READINGS: Final = 80
 _CORE: Final = {"int": "int", "real": "Fraction", "bool": "bool", "str": "int"}
+
+_PARTS: Final = Parts(
+    value=expressions.value_of,
+    attribute=expressions.attribute,
+    truth=expressions.truth,
+    operated=expressions.operated,
+    call=calls.call,
+    returned=statements.returned,
+    bind=assigning.bind,
+    masked=arrays.masked,
+    append=outcomes.append,
+)
+for module in (builtins, draws, methods, vectors):
+    module.fill()
 
 
 @dataclass(frozen=True)
@@ -49,10 +82,10 @@ class Reading:
     draws: tuple[tuple[int, str], ...]
     reals: tuple[str, ...]
     forgets: bool
+    untyped: int
     notes: tuple[str, ...]
     data: records.Data
-    learned: Learned
-    texts: Mapping[str, int]
+    state: State = field(repr=False)
     arguments: tuple[tuple[str, str], ...]
 
     def line(self, core: int) -> int:
@@ -61,7 +94,7 @@ class Reading:
 
     def back(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of the source that core inputs stand for; generators are left out."""
-        words = {number: text for text, number in self.texts.items()}
+        words = {number: text for text, number in self.state.texts.items()}
         found: dict[str, Any] = {}
         for name, form in self.arguments:
             if form == "list":
@@ -76,42 +109,39 @@ class Reading:
 
     def returned(self, values: tuple[Any, ...]) -> Any:
         """The value that the source returns where the core program returns these; `...` for what is not computed."""
-        return shapes.rebuilt(self.learned.shapes, dict(self.texts), self.learned.outputs, values)
+        return outcomes.rebuilt(self.state, values)
+
+    def raised(self, core: str) -> str:
+        """The exception of the source that one of the core program stands for."""
+        return next((own for one, own in self.state.raises.values() if one == core), core)
 
 
 def read(text: str, claimed: Spec, *, function: str | None = None, data: Mapping[str, str] | None = None) -> Reading:
     """Read a function of a file: the one that is named, or else its last; `data` types what the file does not say."""
-    source = find(text, function)
-    admit(source.tree, source.function)
-    admit_forms(source.tree, source.function)
+    source = files.find(text, function)
+    files.admit(source)
     learned = Learned()
     for _ in range(_MOST_READINGS):
-        basis = learned.basis()
         try:
             return _read(source, claimed, dict(data or {}), learned)
         except Again:
-            if learned.basis() != basis:
-                learned.forget()
+            continue
         except RecursionError as error:
             raise Unsupported("DPA702", f"{source.name} is nested too deeply to be read; split its expressions.") from error
     raise refuse(source.function, f"{source.name}, whose types do not settle", "annotate its parameters", "DPA703")
 
 
-def _state(learned: Learned, source: Source) -> State:
-    """The state before the first statement."""
-    state = State(learned, Scope({}), readers={**expressions.READERS, **_COMPREHENSIONS}, call=calls.call)
-    state.names = {part.id for part in ast.walk(source.tree) if isinstance(part, ast.Name)}
-    state.names |= {part.arg for part in ast.walk(source.tree) if isinstance(part, ast.arg)}
-    return state
-
-
 def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Learned) -> Reading:
     """One reading."""
-    state, tree = _state(learned, source), source.function
-    outer = scope_of(state, source)
-    scope = calls.scope_for(tree, outer, "")
-    state.scope, state.frames = scope, [scope]
-    types = _types(state, source, outer, declared)
+    state, tree = State(learned, _PARTS, main=source.function, scopes=Scopes(source.text)), source.function
+    state.reserved = {part.id for part in ast.walk(source.tree) if isinstance(part, ast.Name)}
+    state.reserved |= {part.arg for part in ast.walk(source.tree) if isinstance(part, ast.arg)}
+    files.load(state, source)
+    if any(ast.unparse(one).partition("(")[0] not in ("spec", "claim") for one in tree.decorator_list):
+        raise refuse(tree.decorator_list[0], "a decorated function", "leave the decorator out", "DPA702")
+    types = _types(state, source, declared)
+    state.line = tree.lineno
+    _know(state, claimed, types)
     lists = [name for name, kind in types.items() if kind.form == "list"]
     unfit: Unsupported | None = None
     try:
@@ -122,67 +152,65 @@ def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Lear
     data = records.Data()
     arguments: list[tuple[str, str]] = []
     scalars: list[tuple[str, str]] = []
+    named: dict[str, Value] = {}
     for name, kind in types.items():
         arguments.append((name, kind.form))
         if kind.floats:
-            state.line = tree.lineno
             state.real("floats")
         if kind.form == "list":
             change = changes.get(name)
-            relation = None if change is None else change.relation
-            scope.names[name] = records.declare(state, data, name, kind, relation, change)
+            named[name] = records.declare(state, data, name, kind, None if change is None else change.relation, change)
         else:
-            scope.names[name] = _scalar(state, name, kind, scalars)
-    if isinstance(scope.names.get("self"), Class):
-        raise refuse(tree, "a method", "name the class", "DPA702")
-    state.public |= {name for name, _ in scalars}
-    for name, value in list(scope.names.items()):
-        # A parameter that the function assigns to becomes a variable of its own.
-        if scope.stores.get(name, 0) > 1 and isinstance(value, Scalar):
-            scope.cores[name] = state.varying_name(name)
-            statements.assign(state, tree, name, value)
-    for law in _samplers(tree, claimed):
-        scope.names[law[0]] = law[1]
-    statements.block(state, tree.body)
-    if not state.dead:
-        shapes.put_out(state, tree, Nothing())
+            named[name] = _parameter(state, name, kind, scalars)
+    named |= dict(_samplers(tree, claimed))
+    function = _function(state, source)
+    state.shared = frozenset(address for address, one in state.heap.items() if not isinstance(one, Frame))
+    state.call(tree, function, [named.pop(one.arg) for one in tree.args.posonlyargs], named)
     if unfit is not None:
         raise unfit
     return _finished(state, source, claimed, types, data, scalars, arguments)
 
 
+def _function(state: State, source: Source) -> Value:
+    """The function that is read."""
+    if not source.owner:
+        return frame_of(state, state.global_frame).names[source.name]
+    owner = frame_of(state, state.global_frame).names[source.owner]
+    assert isinstance(owner, Class)  # noqa: S101 - for the type checker
+    for name, function, style in owner.methods:
+        if name == source.function.name and style == "":
+            return function
+    raise refuse(source.function, "a property or static method", "name a function, or a plain method", "DPA702")
+
+
 def _samplers(tree: ast.FunctionDef, claimed: Spec) -> list[tuple[str, Value]]:
     """Keyword-only parameters that are samplers of a law."""
     laws = dict(claimed.laws)
-    found: list[tuple[str, Value]] = []
-    for one in tree.args.kwonlyargs:
-        law = laws.get(one.arg, one.arg)
-        if law in LAWS:
-            found.append((one.arg, Module(f"law.{law}")))
-    return found
+    pairs = [(one.arg, laws.get(one.arg, one.arg)) for one in tree.args.kwonlyargs]
+    return [(name, Builtin(f"law.{law}")) for name, law in pairs if law in LAWS]
 
 
-def _types(state: State, source: Source, outer: Scope, declared: dict[str, str]) -> dict[str, Type]:
+def _types(state: State, source: Source, declared: dict[str, str]) -> dict[str, Type]:
     """The type of each parameter, from the first source that says something."""
     tree, learned = source.function, state.learned
-    classes = {name: found for name, found in outer.names.items() if isinstance(found, Class)}
-    parameters = calls.parameters_of(tree)
-    defaults = calls.defaults_of(tree)
-    if any(ast.unparse(one).partition("(")[0].rpartition(".")[2] != "spec" for one in tree.decorator_list):
-        raise refuse(tree.decorator_list[0], "a decorated function", "leave the decorator out", "DPA702")
+    names = frame_of(state, state.global_frame).names
+    classes = {name: found for name, found in names.items() if isinstance(found, Class)}
+    parameters = [*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs]
+    plain = [*tree.args.posonlyargs, *tree.args.args]
+    given = zip(plain[len(plain) - len(tree.args.defaults) :], tree.args.defaults, strict=True)
+    defaults = {one.arg: default for one, default in given}
+    defaults |= {one.arg: default for one, default in zip(tree.args.kwonlyargs, tree.args.kw_defaults, strict=True) if default}
     found: dict[str, Type] = {}
     laws = {name for name, _ in _samplers(tree, Spec(1, "one"))}
     for place, one in enumerate(parameters):
-        name = one.arg
-        if name in laws:
+        if one.arg in laws:
             continue
         if source.owner and place == 0:
-            owner = classes.get(source.owner)
-            if owner is None:
-                raise teach(tree, "mutation", f"a method of {source.owner}, which is no frozen dataclass")
-            found[name] = Type("object", owner=owner, why="class")
+            if one.arg != "self":
+                raise refuse(tree, "a method whose first parameter is not self", "call it self", "DPA702")
+            found["self"] = Type("object", owner=classes[source.owner], why="class")
             continue
-        found[name] = _type_of(learned, name, one, defaults.get(name), classes, declared.get(name))
+        found[one.arg] = _type_of(learned, one.arg, one, defaults.get(one.arg), classes, declared.get(one.arg))
     return found
 
 
@@ -192,20 +220,18 @@ def _type_of(
     """The type of one parameter."""
     if declared is not None:
         made = replace(read_annotation(ast.parse(declared, mode="eval").body, classes), why="declared")
+    elif isinstance(default, ast.Constant) and default.value is None:
+        made = Type("none", why="left out")
     elif argument.annotation is not None:
         made = read_annotation(argument.annotation, classes)
-        if isinstance(default, ast.Constant) and default.value is None:
-            made = Type("none", why="left out")
     elif isinstance(default, ast.Constant) and type(default.value) in (bool, str, float):
         kind: Any = {bool: "bool", str: "str", float: "real"}[type(default.value)]
         made = Type(kind, floats=type(default.value) is float, why="default")
-    elif isinstance(default, ast.Constant) and default.value is None:
-        made = Type("none", why="left out")
     else:
         use = learned.types.get(name)
         forms = {"rng": "generator", "list": "list", "int": "int", "bool": "bool", "str": "str"}
         made = Type(forms.get(use or "", "real"), why=f"assumed from {learned.why[name]}" if use else "assumed")
-        made.shape = "any" if made.form == "list" else "numpy"
+        made.shape = learned.types.get(f"{name}#", "any") if made.form == "list" else "numpy"
     if made.form == "list" and name in learned.fields:
         made.fields = {}
     if made.form == "list" and (made.why.startswith("assumed") or made.rows):
@@ -224,33 +250,92 @@ def _assumed_fields(learned: Learned, name: str, made: Type) -> None:
         kind: Any = use if use in ("int", "bool", "str", "real") else "real"
         made.fields = {"": kind}
     for one in made.fields:
-        kind = learned.types.get(f"{name}.{one}")
-        if one and kind in ("int", "bool", "str", "real"):
-            made.fields[one] = kind
+        known = learned.types.get(f"{name}.{one}")
+        if one and known in ("int", "bool", "str", "real"):
+            made.fields[one] = known  # type: ignore[assignment]
 
 
-def _scalar(state: State, name: str, kind: Type, scalars: list[tuple[str, str]]) -> Value:
+def _parameter(state: State, name: str, kind: Type, scalars: list[tuple[str, str]]) -> Value:
     """A parameter that is no list."""
     if kind.form == "generator":
-        state.learned.notes.append(f"{name} is a generator that nobody else can predict")
+        state.notes.append(f"{name} is a generator that nobody else can predict")
         return Generator("random" if kind.shape == "random" else "numpy")
     if kind.form == "none":
         return Nothing()
     if kind.form == "object":
-        assert kind.owner is not None  # noqa: S101 - for the type checker: objects have a class
-        parts: dict[str, Value] = {}
-        for one, annotation, _ in kind.owner.fields:
-            inner = read_annotation(annotation, {})
-            if inner.form not in _CORE:
-                raise refuse(annotation, f"the field {one}", "use numbers, truth values and texts", "DPA702")
-            if inner.floats:
-                state.real("floats")
-            parts[one] = _scalar(state, f"{name}__{one}", inner, scalars)
-        return Record(parts, kind.owner)
+        return _object(state, name, kind, scalars)
     scalars.append((name, _CORE[kind.form]))
-    state.learned.kinds[name] = kind.form  # type: ignore[assignment]
+    state.reserved.add(name)
+    state.parameters.add(name)
+    types = {"int": "int", "bool": "bool", "str": "str", "real": "float" if kind.floats else "Fraction"}[kind.form]
     origin = name if kind.why.startswith("assumed") else None
-    return Scalar(name, kind.form, origin=origin)  # type: ignore[arg-type]
+    above = state.facts.get(f"({name} > 0)", False)
+    return Scalar(name, kind.form, frozenset({types}), public=True, origin=origin, positive=above)  # type: ignore[arg-type]
+
+
+def _object(state: State, name: str, kind: Type, scalars: list[tuple[str, str]]) -> Value:
+    """An instance of a class: what it is made of is public."""
+    owner = kind.owner
+    assert owner is not None  # noqa: S101 - for the type checker
+    parts: dict[str, Value] = {}
+    init = next((function for one, function, _ in owner.methods if one == "__init__"), None)
+    pairs: list[tuple[str, ast.expr | None, Value | None]] = [
+        (one, annotation, default) for one, annotation, default in owner.fields
+    ]
+    if owner.style == "plain" and init is not None:
+        known = dict(init.defaults)
+        given = [*init.node.args.posonlyargs, *init.node.args.args][1:] + init.node.args.kwonlyargs
+        pairs = [(one.arg, one.annotation, known.get(one.arg)) for one in given]
+    for one, annotation, default in pairs:
+        if isinstance(default, Nothing):
+            parts[one] = default
+            continue
+        inner = Type("real", why="assumed") if annotation is None else read_annotation(annotation, {})
+        if inner.form == "generator":
+            parts[one] = Generator("random" if inner.shape == "random" else "numpy")
+            continue
+        if inner.form not in _CORE:
+            raise refuse(annotation or ast.Pass(), f"the field {one}", "use numbers, truth values and texts", "DPA702", state.line)
+        if inner.floats:
+            state.real("floats")
+        made = _parameter(state, f"{name}__{one}", inner, scalars)
+        parts[one] = replace(made, origin=None) if isinstance(made, Scalar) else made
+    return state.call(ast.Pass(), owner, [], parts)
+
+
+def _fields(scalars: list[tuple[str, str]]) -> list[str]:
+    """The public fields of `self`."""
+    return [name.partition("__")[2] for name, _ in scalars if name.startswith("self__")]
+
+
+def _know(state: State, claimed: Spec, types: dict[str, Type]) -> None:
+    """Tests that are decided by what is required: that a parameter is above 0."""
+    own = types.get("self")
+    for text in [*_inferred(claimed, types, []), *map(str, claimed.requires), *_of_claim(claimed, own is not None)]:
+        match ast.parse(text, mode="eval").body:
+            case ast.Compare(
+                left=ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]),
+                ops=[ast.GtE()],
+                comparators=[ast.Constant(value=1)],
+            ):
+                state.nonempty.add(name)
+            case ast.Compare(left=ast.Name(id=name), ops=[ast.Gt()], comparators=[ast.Constant(value=0)]):
+                core = name if name in types or own is None else f"self__{name}"
+                for zero in ("0", "Fraction(0, 1)"):
+                    state.facts |= {f"({core} {sign} {zero})": True for sign in (">", ">=", "!=")}
+                    state.facts |= {f"({core} {sign} {zero})": False for sign in ("<", "<=", "==")}
+
+
+def _of_claim(claimed: Spec, owned: bool) -> list[str]:  # noqa: FBT001 - whether the function is a method
+    """What is required of fields that the claim is made of, where the specification says nothing of them."""
+    said = _said(claimed)
+    names = {part.id for one in claimed.claim for part in ast.walk(ast.parse(str(one))) if isinstance(part, ast.Name)}  # type: ignore[union-attr]
+    return [f"{name} > 0" for name in sorted(names - said)] if owned else []
+
+
+def _said(claimed: Spec) -> set[str]:
+    """The names that the specification requires something of."""
+    return {part.id for one in claimed.requires for part in ast.walk(ast.parse(str(one))) if isinstance(part, ast.Name)}
 
 
 def _finished(
@@ -263,18 +348,14 @@ def _finished(
     arguments: list[tuple[str, str]],
 ) -> Reading:
     """The core program with its contract."""
-    learned = state.learned
     parameters = [*data.parameters, *scalars]
     head = f"def {source.function.name}({', '.join(f'{name}: {kind}' for name, kind in parameters)}):"
-    outputs = list(dict.fromkeys((*state.outputs, *(name for name in learned.outputs if name == shapes.SHOWN))))
-    written = [(0, head, source.function.lineno)] + [(1, f"{name} = []", source.function.lineno) for name in outputs]
-    written += state.lines
-    text = "\n".join("    " * depth + line for depth, line, _ in written) + "\n"
-    fixed: dict[str, str] = {}
-    requires = [*_inferred(claimed, types), *map(str, claimed.requires)]
-    if "self" in types:
-        owner = types["self"].owner
-        fixed = {} if owner is None else {one: f"self__{one}" for one, _, _ in owner.fields}
+    lines = [(0, head, source.function.lineno), *ordering.sunk(ordering.flipped(outcomes.written(state)))]
+    text = "\n".join("    " * depth + line for depth, line, _ in lines) + "\n"
+    own = types.get("self")
+    fields = _fields(scalars)
+    requires = [*_inferred(claimed, types, fields), *map(str, claimed.requires)]
+    fixed = {one: f"self__{one}" for one in fields} if own is not None else {}
 
     def clause(one: str) -> list[str]:
         return [_renamed(part, fixed) for part in records.translated(one, data)]
@@ -293,15 +374,15 @@ def _finished(
         text=text,
         promise=promise,
         claimed=replace(claimed, requires=tuple(requires)),
-        lines=tuple(line for _, _, line in written),
+        lines=tuple(line for _, _, line in lines),
         inputs=tuple((name, _shown(kind), kind.why) for name, kind in types.items()),
-        draws=tuple((line, one) for _, one, line in state.lines if one.startswith("noise_") and " = " in one),
-        reals=tuple(learned.reals),
-        forgets=learned.rounded,
-        notes=tuple(dict.fromkeys(learned.notes)),
+        draws=tuple((line, one.strip()) for _, one, line in lines if one.startswith("noise__") and " = " in one),
+        reals=tuple(state.reals),
+        forgets=state.rounded or not outcomes.released_once(state),
+        untyped=state.untyped,
+        notes=tuple(dict.fromkeys(state.notes)),
         data=data,
-        learned=learned,
-        texts=dict(state.texts),
+        state=state,
         arguments=tuple(arguments),
     )
 
@@ -310,27 +391,19 @@ def _shown(kind: Type) -> str:
     """A type as people write it."""
     words = {"int": "int", "real": "float" if kind.floats else "Fraction", "bool": "bool", "str": "str"}
     if kind.form != "list":
-        return words.get(kind.form, kind.form if kind.owner is None else kind.owner.tree.name)
+        return words.get(kind.form, kind.form if kind.owner is None else kind.owner.name)
     if set(kind.fields) == {""}:
-        return f"list[{words[kind.fields['']]}]"
+        return f"{'array' if kind.shape == 'array' else 'list'}[{words[kind.fields['']]}]"
     inner = ", ".join(f"{one}: {words[sort]}" for one, sort in kind.fields.items())
     return f"list of records ({inner or 'nothing of them is read'})"
 
 
-def _inferred(claimed: Spec, types: dict[str, Type]) -> list[str]:
+def _inferred(claimed: Spec, types: dict[str, Type], fields: list[str]) -> list[str]:
     """Parameters that the claim is made of are above 0, where the specification says nothing of them."""
-    texts = " ".join(map(str, (*claimed.requires,)))
-    said = (
-        {part.id for part in ast.walk(ast.parse(f"[{','.join(map(str, claimed.requires))}]")) if isinstance(part, ast.Name)}
-        if texts
-        else set()
-    )
+    said = _said(claimed)
     names = {part.id for one in claimed.claim for part in ast.walk(ast.parse(str(one))) if isinstance(part, ast.Name)}  # type: ignore[union-attr]
     found = [f"{name} > 0" for name, kind in types.items() if name in names and name not in said and kind.form in ("real", "int")]
-    own = types.get("self")
-    if own is not None and own.owner is not None:
-        found += [f"{one} > 0" for one, _, _ in own.owner.fields if one in names and one not in said]
-    return found
+    return found + [f"{one} > 0" for one in fields if one in names and one not in said]
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:
@@ -343,15 +416,3 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
             return ast.Name(names.get(node.id, node.id), ast.Load())
 
     return ast.unparse(Names().visit(ast.parse(text, mode="eval").body))
-
-
-_COMPREHENSIONS: Final[dict[type, Any]] = {
-    ast.Call: calls.read_call,
-    ast.DictComp: comprehensions.dict_comprehension,
-    ast.GeneratorExp: lambda state, node: comprehensions.comprehension(state, node, once=True),
-    ast.ListComp: lambda state, node: comprehensions.comprehension(state, node, once=False),
-}
-
-statements.BINARY.append(expressions.binary)
-
-__all__ = ["Fraction", "OutsideSubset", "Reading", "read"]

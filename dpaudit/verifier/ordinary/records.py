@@ -9,16 +9,15 @@ a pair of inputs on which the core program does what the source does (docs/verif
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dpaudit.errors import Unsupported
 from dpaudit.spec import Change, Spec
-from dpaudit.verifier.ordinary import sequences
-from dpaudit.verifier.ordinary.state import Again, State
+from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.types import Type
-from dpaudit.verifier.ordinary.values import Base, Record, Scalar, Sequence, Value
+from dpaudit.verifier.ordinary.values import Record, Ref, Row, Scalar, Sequence, Tuple, Value
 
 _CORE: Final = {"int": "int", "real": "Fraction", "bool": "int", "str": "int"}
 
@@ -76,7 +75,7 @@ def column(name: str, one: str) -> str:
     return f"{name}__{one}" if one else name
 
 
-def declare(state: State, data: Data, name: str, kind: Type, relation: str | None, bound: Change | None) -> Value:
+def declare(state: State, data: Data, name: str, kind: Type, relation: str | None, bound: Change | None) -> Ref:
     """A list parameter: its core parameters, and the value that its name has."""
     data.relations[name] = relation or "public"
     private = relation == "add_remove"
@@ -114,50 +113,52 @@ def declare(state: State, data: Data, name: str, kind: Type, relation: str | Non
             data.adjacency[core] = bound if bound is not None else Change(relation)
         elif not columns:
             data.public.append(core)
-    return Sequence(_base(state, data, name, kind, mark, private=private, several=several), shape=kind.shape)
+    return state.new(_sequence(state, data, name, kind, mark, private=private, several=several))
 
 
-def _base(state: State, data: Data, name: str, kind: Type, mark: str, *, private: bool, several: bool) -> Base:
-    """What a loop over the list goes through."""
+def _sequence(state: State, data: Data, name: str, kind: Type, mark: str, *, private: bool, several: bool) -> Sequence:
+    """The list as a loop of the core program over its records."""
+    place = state.fresh("i")
+    assumed = kind.why.startswith("assumed") or kind.rows
+    public = data.relations[name] == "public"
 
-    def value(place: str) -> Value:
-        def part(one: str) -> Scalar:
-            core = column(name, one)
-            code = f"({core}__new[{place}] if {mark}[{place}] == 1 else {core}__old[{place}])" if several else f"{core}[{place}]"
-            sort = kind.fields[one]
-            assumed = kind.why.startswith("assumed") or kind.rows
-            origin = (f"{name}.{one}" if one else f"{name}[]") if assumed else None
-            if sort == "bool":
-                return Scalar(f"({code} == 1)", "bool", origin=origin)
-            return Scalar(code, sort, origin=origin)
+    def part(one: str) -> Scalar:
+        core = column(name, one)
+        code = f"({core}__new[{place}] if {mark}[{place}] == 1 else {core}__old[{place}])" if several else f"{core}[{place}]"
+        sort = kind.fields[one]
+        types = {"int": "int", "bool": "bool", "str": "str", "real": "float" if kind.floats else "Fraction"}[sort]
+        if kind.shape == "array":
+            types = {"int": "np.int", "float": "np.float", "Fraction": "np.float", "bool": "np.bool"}.get(types, types)
+        origin = (f"{name}.{one}" if one else f"{name}[]") if assumed else None
+        code = f"({code} == 1)" if sort == "bool" else code
+        return Scalar(code, sort, frozenset({types}), public=public, origin=origin)
 
-        if set(kind.fields) == {""}:
-            return part("")
-        parts: dict[str, Value] = {one: part(one) for one in kind.fields}
-        return Record(parts, kind.owner, missing if kind.rows else None)
-
-    def missing(one: str, node: ast.AST) -> Value:
-        known = state.learned.fields.setdefault(name, [])
-        known.append(one)
-        raise Again
-
+    value: Value
+    if set(kind.fields) == {""}:
+        value = part("")
+    elif kind.rows:
+        value = Row(name, tuple((one, part(one)) for one in kind.fields))
+    elif kind.owner is not None:
+        value = Record(kind.owner, tuple((one, part(one)) for one in kind.fields))
+    else:
+        value = Tuple(tuple(part(str(one)) for one in range(len(kind.fields))))
+    core = mark if private else data.lengths[name]
+    lines = [(0, f"for {place} in range(0, len({core})):", state.line)]
     if private:
-
-        def each(use: Callable[[Value], None]) -> None:
-            place = state.fresh("i")
-            loop = sequences.loop_over(state, place, f"len({mark})", private=True)
-            with loop, sequences.branch(state, f"if {mark}[{place}] == 1:"):
-                use(value(place))
-
-        return Base(each, None, private=True)
-    core = data.lengths[name]
-
-    def every(use: Callable[[Value], None]) -> None:
-        place = state.fresh("i")
-        with sequences.loop_over(state, place, f"len({core})", private=False):
-            use(value(place))
-
-    return Base(every, Scalar(f"len({core})", "int"), private=False, at=lambda _, place: value(place.code))
+        lines.append((1, f"if {mark}[{place}] == 1:", state.line))
+    length = None if private else Scalar(f"len({core})", "int", frozenset({"int"}), public=True, positive=name in state.nonempty)
+    return Sequence(
+        tuple(lines),
+        len(lines),
+        value,
+        frozenset({place}),
+        length,
+        "" if private else place,
+        private,
+        kind.shape,
+        base=name,
+        head=len(lines),
+    )
 
 
 def translated(text: str, data: Data) -> list[str]:

@@ -45,24 +45,12 @@ REWRITES: Final[dict[str, tuple[str, str, str]]] = {
         "an object that remembers may say more than one call returns",
         "return value  # return the new state instead of storing it",
     ),
-    "untyped": ("DPA702", "nothing says what this parameter holds", "{0}: list[int]"),
-    "default": ("DPA702", "a default must be a constant", "leave the default of {0} out"),
-    "changed later": (
-        "DPA705",
-        "this name is used by a list or dictionary that is computed later",
-        "{0}_2 = ...  # give the new value a name of its own",
-    ),
     "while data": ("DPA706", "the number of rounds would show the private data", "for record in {0}: ..."),
     "two generators": ("DPA705", "an iterator is empty after it was gone through once", "{0} = list({0})  # keep the elements"),
     "opaque": (
         "DPA706",
         "a rounded or formatted release is not computed here",
         "decide on the release itself, and round when returning",
-    ),
-    "opaque of private": (
-        "DPA706",
-        "only released values may be rounded, formatted or printed",
-        "round({0} + noise)  # add noise first",
     ),
     "try": ("DPA701", "which error occurs may depend on the data", "state in requires=[...] what keeps the error away"),
 }

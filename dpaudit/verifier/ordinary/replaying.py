@@ -25,12 +25,12 @@ from dpaudit.spec import LAWS
 from dpaudit.verifier.interpreter import Halt, TooLong, Undefined, run
 from dpaudit.verifier.ir import Program
 from dpaudit.verifier.ordinary import draws
-from dpaudit.verifier.ordinary.modules import is_simple
 from dpaudit.verifier.ordinary.reading import Reading
 
 _REAL: Final = {"math": math, "collections": collections, "fractions": fractions, "dataclasses": dataclasses, "typing": typing}
 _LOADED: Final = ("numpy", "statistics")
 _ALIKE: Final = {"KeyError": "LookupError", "IndexError": "LookupError", "AssertionError": "RuntimeError"}
+_RENAMED: Final = {"mu": "loc", "sigma": "scale", "lambd": "rate", "a": "low", "b": "high"}
 _CLOSE: Final = 1e-6
 _HUGE: Final = 10**6
 
@@ -57,6 +57,9 @@ class _Tape:
             raise Differs(f"{law} is drawn once more than was read")
         wanted, given, value = self.drawn[self.place]
         self.place += 1
+        if (wanted, law) == ("randomized_response", "bernoulli"):
+            # A coin by which a truth value is kept or turned.
+            wanted, given, value = law, given[1:], value == given[0]
         if wanted != law or not all(_close(float(one), float(other)) for one, other in zip(args, given, strict=False)):
             raise Differs(f"draw {self.place} is from {law} where {wanted} with other arguments was read")
         return value if self.exact or isinstance(value, (bool, int)) else float(value)
@@ -96,7 +99,7 @@ class _Stub:
             return self._spread(draws.SCIPY[family.rpartition(".")[2]], ("loc", "scale", "size"), args, named)
         if self._name.startswith("mechanisms"):
             return _Mechanism(method, named, self._tape)
-        renamed = {draws.RENAMED.get(key, key): value for key, value in named.items()}
+        renamed = {_RENAMED.get(key, key): value for key, value in named.items()}
         match method:
             case "laplace":
                 return self._spread("laplace", ("loc", "scale", "size"), args, renamed)
@@ -212,7 +215,7 @@ def _namespace(reading: Reading, tape: _Tape) -> dict[str, Any]:
         keep = isinstance(one, (ast.Import, ast.FunctionDef, ast.ClassDef)) or (
             isinstance(one, ast.ImportFrom) and one.module != "__future__"
         )
-        keep = keep or (isinstance(one, (ast.Assign, ast.AnnAssign)) and one.value is not None and is_simple(one.value))
+        keep = keep or (isinstance(one, (ast.Assign, ast.AnnAssign)) and one.value is not None)
         if not keep:
             continue
         code = compile(ast.Module([one], []), "<source>", "exec", flags=_ANNOTATIONS, dont_inherit=True)
@@ -258,7 +261,7 @@ class _Row(dict[str, Any]):
 def _argument(reading: Reading, scope: dict[str, Any], name: str, form: str, given: Mapping[str, Any], tape: _Tape) -> Any:
     """An argument as the source takes it."""
     if form == "generator":
-        return _Stub("random" if "random" in reading.learned.noises else "numpy.random", tape)
+        return _Stub("random" if "random" in reading.state.noises else "numpy.random", tape)
     if form == "none":
         return None
     value = given[name]
@@ -268,7 +271,7 @@ def _argument(reading: Reading, scope: dict[str, Any], name: str, form: str, giv
     if form != "list":
         return _plain(value, exact=tape.exact)
     held = reading.data.fields[name][1]
-    items = [_item(one, held.owner.tree.name if held.owner else "", scope, exact=tape.exact) for one in value]
+    items = [_item(one, held.owner.name if held.owner else "", scope, exact=tape.exact) for one in value]
     arrays = held.shape == "array" or (held.shape == "any" and "numpy" in reading.source.text)
     if arrays and set(held.fields) <= {""} and "str" not in held.fields.values():
         import numpy as np
@@ -315,11 +318,11 @@ def compare(reading: Reading, program: Program, inputs: Mapping[str, Any], noise
         return False
     returned, error = run_source(reading, reading.back(inputs), drawn)
     if ended.exception or error:
-        if _ALIKE.get(error, error) != _ALIKE.get(ended.exception, ended.exception):
-            raise Differs(f"the source ends with {error or 'a value'}, not with {ended.exception or 'a value'}")
+        wanted = reading.raised(ended.exception)
+        if _ALIKE.get(error, error) != _ALIKE.get(wanted, wanted):
+            raise Differs(f"the source ends with {error or 'a value'}, not with {wanted or 'a value'}")
         return True
-    wanted = reading.returned(ended.values)
-    if not _alike(returned, wanted):
+    if not _alike(returned, reading.returned(ended.values)):
         raise Differs("the source returns another value than was read")
     return True
 
@@ -337,6 +340,8 @@ def _alike(found: Any, wanted: Any) -> bool:
         found = dataclasses.astuple(found)
     if hasattr(found, "tolist"):
         found = found.tolist()
+    if isinstance(wanted, range):
+        return isinstance(found, range) and repr(found) == repr(wanted)
     if isinstance(wanted, dict):
         return (
             isinstance(found, dict) and list(found) == list(wanted) and all(_alike(found[key], one) for key, one in wanted.items())
@@ -403,6 +408,6 @@ def random_inputs(reading: Reading, program: Program, source: random.Random) -> 
                 key for key in found if key.startswith(f"{name}__{part}" if part else name) and isinstance(found[key], Sequence)
             ):
                 if form in ("bool", "str") and not core.endswith(("__here", "__which")):
-                    most = 1 if form == "bool" else len(reading.texts)
+                    most = 1 if form == "bool" else len(reading.state.texts)
                     found[core] = tuple(source.randint(0, most) for _ in found[core])
     return found

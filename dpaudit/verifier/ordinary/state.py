@@ -1,4 +1,4 @@
-"""The state while a function is read: the core program so far, and what a first reading found out for the next."""
+"""The state while a function is interpreted: the heap, the core program so far, and how ways through the source part and meet."""
 
 from __future__ import annotations
 
@@ -10,47 +10,93 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from dpaudit.binding import STANDARD
+from dpaudit.errors import Unsupported
 from dpaudit.spec import LAWS
 from dpaudit.verifier.ordinary.refusing import refuse, teach
-from dpaudit.verifier.ordinary.values import Fixed, Kind, Record, Scalar, Scope, Table, Value
+from dpaudit.verifier.ordinary.values import (
+    Frame,
+    Items,
+    Object,
+    Output,
+    Poison,
+    Record,
+    Ref,
+    Scalar,
+    Sequence,
+    Spent,
+    Tuple,
+    Value,
+    mapped,
+    names_in,
+    renamed,
+    with_names,
+)
 
-_NAME: Final = re.compile(r"[^\W\d]\w*")
-_RESERVED: Final = {*STANDARD, *LAWS, "and", "or", "not", "if", "else", "True", "False", "other", "ghost", "each"}
+_RESERVED: Final = {*STANDARD, *LAWS, "and", "or", "not", "if", "else", "True", "False", "other", "ghost", "each", "spent"}
+_ASSIGNED: Final = re.compile(r"(?:for )?([^\W\d]\w*) (?:=|in) ")
+_MOST_LINES: Final = 3000
+_MOST_STEPS: Final = 40_000
+SHOWN: Final = "shown__0"
+"""The output list of what is printed."""
 
 
 class Again(Exception):
-    """Something was learned that changes what was written before: read again from the start."""
+    """Use said what a parameter holds: read again from the start."""
 
 
 @dataclass
 class Learned:
-    """What readings found out, for the next one."""
+    """What use said about parameters, for the next reading."""
 
-    kinds: dict[str, Kind] = field(default_factory=dict)  # sorts of core names that hold whole and other numbers
-    types: dict[str, str] = field(default_factory=dict)  # types that use says: of parameters, and of fields as "q.age"
+    types: dict[str, str] = field(default_factory=dict)  # of parameters, and of fields as "q.age"
     why: dict[str, str] = field(default_factory=dict)  # what said so
     fields: dict[str, list[str]] = field(default_factory=dict)  # the parts of rows that are read
-    shapes: list[Any] = field(default_factory=list)  # the forms of returned values
-    rounded: bool = False  # whether less may be put out than the core program does
-    loose: set[str] = field(default_factory=set)  # core names of kind real that may hold an int in Python
-    varies: set[str] = field(default_factory=set)  # core names of the source that are assigned to at several places
-    untyped: int = 0  # the line where such a number is put out: its type may show the data
-    reals: dict[str, int] = field(default_factory=dict)  # what makes the program one over real numbers, with the line
-    noises: dict[str, int] = field(default_factory=dict)  # the generators of noise, with the line
-    grown: set[tuple[int, int]] = field(default_factory=set)  # lists that are appended to in blocks: outputs
-    outputs: tuple[str, ...] = ()  # outputs of the core program that it returns
-    notes: list[str] = field(default_factory=list)  # what is assumed besides
 
-    def forget(self) -> None:
-        """Forget sorts of names that are no names of the source: another reading may use these names otherwise."""
-        self.kinds = {name: kind for name, kind in self.kinds.items() if "__" not in name}
-        self.loose = {name for name in self.loose if "__" not in name}
-        self.varies = {name for name in self.varies if "__" not in name}
-        self.untyped = 0
 
-    def basis(self) -> str:
-        """What the names of a reading depend on."""
-        return repr((self.types, self.fields, self.shapes, sorted(self.grown), self.outputs))
+@dataclass(frozen=True)
+class Released:
+    """A line that puts values out: a return, an append to an output list, or what is printed."""
+
+    channel: str  # "" for a return
+    form: tuple[Any, ...]
+    slots: tuple[Scalar, ...]
+
+
+Line = tuple[int, Any, int]
+"""Depth, text or `Released`, and line of the source."""
+
+
+@dataclass
+class Loop:
+    """A loop of the core program whose body is interpreted."""
+
+    private: bool
+    start: int  # where its lines begin
+    depth: int
+    before: Mapping[int, Object]
+    grown: dict[int, list[tuple[Any, Sequence | None]]] = field(default_factory=dict)
+    breaks: list[Mapping[int, Object]] = field(default_factory=list)
+    leave: Callable[[], None] | None = None  # writes what a break leaves behind
+    phis: set[str] = field(default_factory=set)  # core names that each round may change
+    lines: list[Line] = field(default_factory=list)  # those of the last round
+    tests: int = 0  # how many tests around it are not public
+    broken: bool = False  # whether it, or a loop in it, may be left by a break
+    leaves: bool = False  # whether a test that is not public may end it before its time
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of the interpreter that call each other in turn, each known to the others by what it does."""
+
+    value: Callable[[State, ast.expr], Value]  # evaluates an expression
+    attribute: Callable[[State, ast.AST, Value, str], Value]
+    truth: Callable[[State, ast.AST, Value], Scalar]
+    operated: Callable[[State, ast.AST, ast.operator, Value, Value], Value]  # an operation on two values
+    call: Callable[[State, ast.AST, Value, list[Value], dict[str, Value]], Value]
+    returned: Callable[[State, ast.FunctionDef], Value]  # interprets the body of a function
+    bind: Callable[[State, ast.expr, Value], None]  # assigns to a target
+    masked: Callable[[State, ast.AST, Ref, Ref], Value]  # selects elements of an array
+    append: Callable[[State, ast.AST, Output, Value], None]  # lets an output list grow
 
 
 @dataclass
@@ -58,179 +104,83 @@ class State:
     """One reading."""
 
     learned: Learned
-    scope: Scope
-    columns: dict[str, Any] = field(default_factory=dict)  # what the parameters became, by `records`
-    lines: list[tuple[int, str, int]] = field(default_factory=list)  # indentation, text and line of the source
+    parts: Parts
+    heap: dict[int, Object] = field(default_factory=dict)
+    lines: list[Line] = field(default_factory=list)
     depth: int = 1
     line: int = 0
-    dead: bool = False
-    loops: tuple[int, ...] = ()
-    record_loops: int = 0  # how many of the loops around go through private records
-    unrolled: bool = False  # whether the innermost loop is written out round by round
-    names: set[str] = field(default_factory=set)  # every core name that was given
-    captured: dict[str, str] = field(default_factory=dict)  # core names that something evaluated later reads
-    assigned: set[str] = field(default_factory=set)  # core names of the source that were assigned to
-    made: set[str] = field(default_factory=set)  # core names that are assigned to at one place: they keep their value
-    varying: set[str] = field(default_factory=set)  # those of them that may change
-    outputs: list[str] = field(default_factory=list)
-    homes: dict[str, Scope] = field(default_factory=dict)  # the function that made each output list
-    wraps: dict[str, tuple[str, str]] = field(
-        default_factory=dict
-    )  # for each output list what makes elements of its numbers, and their sort
-    closed: set[str] = field(default_factory=set)  # output lists that something was computed of
-    going: list[Value] = field(default_factory=list)  # collections that an unrolled loop goes through
-    errors: dict[str, str] = field(default_factory=dict)  # the message of each exception that is raised
-    texts: dict[str, int] = field(default_factory=dict)  # the number that stands for each text
-    shapes: list[Any] = field(default_factory=list)
-    public: set[str] = field(default_factory=set)  # core names that are public parameters and never assigned to
-    draws: int = 0
+    dead: bool = False  # whether the core program ended on this way
+    private_tests: int = 0  # how many of the tests and loops around are not public
+    record_loops: int = 0
+    loops: list[Loop] = field(default_factory=list)
+    arms: list[list[Line]] = field(default_factory=list)  # what is written before and around the way that is gone
+    frame: int = 0
+    calls: int = 0
+    steps: int = 0
+    global_frame: int = 0
+    shared: frozenset[int] = frozenset()  # objects that outlive the call
+    reserved: set[str] = field(default_factory=set)  # core names that were given
+    outputs: dict[str, list[Released]] = field(default_factory=dict)  # what each output list gets
+    returns: list[Released] = field(default_factory=list)
+    raises: dict[str, tuple[str, str]] = field(default_factory=dict)  # core exception and that of the source
+    texts: dict[str, int] = field(default_factory=dict)
+    reals: dict[str, int] = field(default_factory=dict)  # what makes the program one over real numbers, with the line
+    noises: dict[str, int] = field(default_factory=dict)  # the generators of noise, with the line
+    notes: list[str] = field(default_factory=list)
+    rounded: bool = False  # whether less may be put out than the core program does
+    untyped: int = 0  # the line where a number is put out whose type may show the data
     numbers: Iterator[int] = field(default_factory=lambda: iter(range(1, 10**9)))
-    call_depth: int = 0
-    trying: int = 0
-    lazy: int = 0  # how many comprehensions are read: Python may evaluate their elements later, or not at all
-    frames: list[Scope] = field(default_factory=list)  # the functions that are being read, outermost first
-    call: Any = None  # reads the call of a function of the source
-    readers: Mapping[type, Callable[[State, Any], Value]] = field(default_factory=dict)  # for each kind of expression
-
-    def value(self, node: ast.expr) -> Value:
-        """The value of an expression."""
-        self.at(node)
-        read = self.readers.get(type(node))
-        if read is None:
-            raise refuse(node, f"`{ast.unparse(node)}`", "write it with numbers, lists, loops and calls that the verifier reads")
-        return read(self, node)
-
-    def emit(self, text: str) -> None:
-        """Write a statement of the core program."""
-        if not self.dead:
-            self.lines.append((self.depth, text, self.line))
-
-    @contextmanager
-    def block(self, head: str) -> Iterator[None]:
-        """Write a block of the core program."""
-        self.emit(head)
-        self.depth += 1
-        size, dead = len(self.lines), self.dead
-        try:
-            yield
-        finally:
-            if len(self.lines) == size:
-                self.lines.append((self.depth, "pass", self.line)) if not dead else None
-            self.depth -= 1
-
-    def at(self, node: ast.AST) -> None:
-        """Statements from here on belong to the line of a node."""
-        self.line = getattr(node, "lineno", self.line)
+    main: Any = None  # the function that is read
+    scopes: Any = None  # the names that functions bind
+    callee: str = ""  # what was called last
+    main_frame: int = 0
+    true: list[str] = field(default_factory=list)  # tests that hold on this way
+    cells: dict[str, tuple[int, str, Object]] = field(default_factory=dict)  # entries that were read, by their code
+    ensured: set[tuple[int, str]] = field(default_factory=set)  # keys that a growing dictionary has in this round
+    facts: dict[str, bool] = field(default_factory=dict)  # tests that the specification decides
+    nonempty: set[str] = field(default_factory=set)  # lists that are required to have an element
+    parameters: set[str] = field(default_factory=set)  # public parameters that are no lists
 
     def fresh(self, stem: str) -> str:
-        """A core name that the source does not have."""
+        """A core name that nothing else has."""
         while True:
             name = f"{stem}__{next(self.numbers)}"
-            if name not in self.names and name not in _RESERVED:
-                self.names.add(name)
-                self.made.add(name)
+            if name not in self.reserved:
+                self.reserved.add(name)
                 return name
 
-    def varying_name(self, stem: str) -> str:
-        """A core name that the source does not have, and which may change."""
+    def emit(self, text: str | Released) -> None:
+        """Write a statement of the core program."""
+        self.lines.append((self.depth, text, self.line))
+        if len(self.lines) > _MOST_LINES:
+            raise refuse(ast.Pass(), "this function, whose core program grows too long,", "split it", "DPA706", self.line)
+
+    def step(self, node: ast.AST) -> None:
+        """Count a step, and let statements from here on belong to the line of a node."""
+        self.line = getattr(node, "lineno", self.line)
+        self.steps += 1
+        if self.steps > _MOST_STEPS:
+            raise refuse(node, "this function, which runs too long,", "loop over less", "DPA706")
+
+    def keep(self, stem: str, value: Scalar) -> Scalar:
+        """A scalar under a core name of its own: it is evaluated here."""
         name = self.fresh(stem)
-        self.varying.add(name)
-        return name
-
-    def keeps(self, code: str) -> bool:
-        """True if a text of the core program means the same later on: it is made of parameters and names that keep their value."""
-        return names_in(code) <= self.public | (self.made - self.varying)
-
-    def held(self, node: ast.AST, found: Value, *, copy: bool = False) -> Value:
-        """A value whose numbers are those of now, whatever is assigned to later: what collections and arguments are made of.
-
-        Dictionaries stay what they are, since another name for one sees its changes; a copy sees none.
-        """
-        match found:
-            case Scalar() if not found.is_known and not (self.keeps(found.code) and all(map(self.keeps, found.loose))):
-                return self.temporary(node, "held", found)
-            case Fixed(items=items):
-                kept = tuple(self.held(node, one, copy=copy) for one in items)
-                # The same list stays the same object, so that all its names see it grow.
-                return found if all(one is old for one, old in zip(kept, items, strict=True)) else replace(found, items=kept)
-            case Record():
-                return replace(found, parts={name: self.held(node, one, copy=copy) for name, one in found.parts.items()})
-            case Table() if copy:
-                return Table({key: self.held(node, one, copy=copy) for key, one in found.cells.items()})
-        return found
-
-    @contextmanager
-    def lazily(self) -> Iterator[None]:
-        """Read what Python may evaluate later or never: it has no effects."""
-        self.lazy += 1
-        try:
-            yield
-        finally:
-            self.lazy -= 1
-
-    def may_change(self, node: ast.AST, home: Scope | None) -> None:
-        """Refuse to change a list or dictionary of another function: no expression changes what was read before it."""
-        if home is not None and home is not self.frames[-1]:
-            raise refuse(node, "a change of a list or dictionary of another function", "return the new value", "DPA705")
-
-    def store(self, node: ast.AST, name: str, value: Scalar) -> Scalar:
-        """Assign a scalar to a core name."""
-        if name in self.captured:
-            raise teach(node, "changed later", f"a new value of {self.captured[name]}", self.captured[name], self.line)
-        kind = self.learned.kinds.setdefault(name, value.kind)
-        loose = value.loose
-        if kind != value.kind:
-            if {kind, value.kind} != {"int", "real"}:
-                raise refuse(node, f"{name} is {kind} and {value.kind}", "a name keeps one type", "DPA703", self.line)
-            if kind == "int":
-                self.learned.kinds[name] = "real"
-                self.real("whole and other numbers under one name")
-                raise Again
-            value = self.as_real(value)
-            loose = ("?",)
-        if loose and name not in self.learned.loose:
-            self.learned.loose.add(name)
-            raise Again
-        if any(not self.keeps(code) for code in loose):
-            loose = ("?",)
-        self.names.add(name)
         self.emit(f"{name} = {value.code}")
-        return Scalar(name, kind, value.known, counts_records=value.counts_records, noisy=value.noisy, loose=loose)
+        return replace(value, code=name)
 
-    def variable(self, name: str) -> Scalar:
-        """What is known of a core name where several assignments to it may have been the last."""
-        kind = self.learned.kinds[name]
-        return Scalar(name, kind, loose=("?",) if name in self.learned.loose else ())
-
-    def as_real(self, value: Scalar) -> Scalar:
-        """A number where a real one is wanted."""
-        if value.kind == "real":
-            return value
-        return Scalar(
-            f"Fraction({value.code})",
-            "real",
-            value.known,
-            counts_records=value.counts_records,
-            noisy=value.noisy,
-            loose=("?",),
-        )
+    def owe(self, test: str) -> None:
+        """Let the proof owe that a condition is true here."""
+        if test != "True" and test not in self.true:
+            self.emit(f"{self.fresh('owed')} = 1 // (1 if {test} else 0)")
 
     def real(self, why: str) -> None:
         """Note that the proof is about real numbers."""
-        self.learned.reals.setdefault(why, self.line)
-
-    def temporary(self, node: ast.AST, stem: str, value: Scalar) -> Scalar:
-        """A scalar under a new core name."""
-        return self.store(node, self.fresh(stem), value)
+        self.reals.setdefault(why, self.line)
 
     def text(self, value: str) -> Scalar:
         """A text as the number that stands for it."""
         number = self.texts.setdefault(value, len(self.texts))
-        return Scalar(str(number), "str", value)
-
-    def owe(self, test: str) -> None:
-        """Let the proof owe that a condition is true here, where Python would raise an error that shows data."""
-        self.store(ast.Pass(), self.fresh("owed"), Scalar(f"1 // (1 if {test} else 0)", "int"))
+        return Scalar(str(number), "str", frozenset({"str"}), value, public=True)
 
     def assume(self, origin: str | None, kind: str, why: str) -> None:
         """Use says what an assumed type is: read again with it."""
@@ -241,45 +191,296 @@ class State:
             self.learned.why[origin] = why
             raise Again
 
-    def tried(self, write: Callable[[], object]) -> tuple[list[str], int, set[str]]:
-        """Write into nothing: the texts, the number of draws, and the core names that are read but not assigned there."""
-        saved = (
-            self.lines,
-            self.draws,
-            self.depth,
-            dict(self.captured),
-            self.dead,
-            dict(self.wraps),
-            set(self.closed),
-            set(self.assigned),
+    # Expressions.
+
+    def value(self, node: ast.expr) -> Value:
+        """The value of an expression."""
+        return self.parts.value(self, node)
+
+    def truth(self, node: ast.AST, found: Value) -> Scalar:
+        """The truth of a value."""
+        return self.parts.truth(self, node, found)
+
+    def test(self, node: ast.expr) -> Scalar:
+        """An expression as a condition."""
+        return self.truth(node, self.value(node))
+
+    def call(self, node: ast.AST, function: Value, args: list[Value], named: dict[str, Value]) -> Value:
+        """The value of a call."""
+        return self.parts.call(self, node, function, args, named)
+
+    def bind(self, target: ast.expr | str, found: Value) -> None:
+        """Assign a value to a target, or to a name."""
+        self.parts.bind(self, ast.Name(target, ast.Store()) if isinstance(target, str) else target, found)
+
+    # The heap.
+
+    def channel(self) -> Output:
+        """A new output list."""
+        name = self.fresh("out")
+        self.outputs[name] = []
+        return Output(name)
+
+    def taken(self, node: ast.AST, address: int, found: Sequence) -> Sequence:
+        """A sequence that is gone through now: one that draws only once."""
+        if found.once or found.form == "iterator":
+            if self.loops and found.once and address in self.loops[-1].before:
+                raise refuse(node, "noise that is drawn in a loop and was made before it", "draw inside the loop", "DPA706")
+            self.heap[address] = Spent("an iterator that was gone through before")
+        return found
+
+    def new(self, made: Object) -> Ref:
+        """A new object."""
+        address = next(self.numbers)
+        self.heap[address] = made
+        return Ref(address)
+
+    def object(self, found: Ref) -> Object:
+        """The object that a reference leads to."""
+        return self.heap[found.address]
+
+    def change(self, node: ast.AST, address: int, made: Object) -> None:
+        """Let another object take an address."""
+        if address in self.shared:
+            raise teach(node, "mutation", "a change of something that outlives the call")
+        self.heap[address] = made
+
+    def so_far(self) -> list[Line]:
+        """All lines up to here, with the heads of the blocks that are open."""
+        return [line for part in (*self.arms, self.lines) for line in part]
+
+    def leave(self) -> None:
+        """The way ends here; loops that it leaves may have gone on."""
+        self.dead = True
+        for loop in self.loops:
+            loop.leaves = loop.leaves or self.private_tests > loop.tests
+
+    def grown(self) -> int:
+        """How often something grew in the loops around, or a loop was left."""
+        return sum(len(found) for loop in self.loops for found in loop.grown.values()) + sum(
+            len(loop.breaks) for loop in self.loops
         )
-        self.lines, self.dead = [], False
-        self.trying += 1
+
+    # Ways.
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """Try something of which nothing remains."""
+        saved = {
+            one: getattr(self, one) for one in ("lines", "depth", "line", "dead", "private_tests", "record_loops", "frame", "calls")
+        }
+        copies = {one: type(getattr(self, one))(getattr(self, one)) for one in ("heap", "loops", "raises", "returns", "ensured")}
+        outputs = {name: list(found) for name, found in self.outputs.items()}
+        grown = [{key: list(found) for key, found in loop.grown.items()} for loop in self.loops]
+        breaks = [list(loop.breaks) for loop in self.loops]
+        flags = self.rounded, self.untyped
+        self.lines = list(self.lines)
         try:
-            write()
-            texts, drawn = [text for _, text, _ in self.lines], self.draws - saved[1]
+            yield
         finally:
-            self.trying -= 1
-            self.lines, self.draws, self.depth, self.captured, self.dead, self.wraps, self.closed, self.assigned = saved
-        written = {found.group() for text in texts if (found := re.match(r"([^\W\d]\w*)(?= = )|(?<=for )\w+", text))}
-        written |= {found.group(1) for text in texts if (found := re.match(r"for (\w+) in ", text))}
-        reads = {name for text in texts for name in _NAME.findall(text)} - written - _RESERVED
-        return texts, drawn, reads
+            for name, value in {**saved, **copies}.items():
+                setattr(self, name, value)
+            self.outputs, (self.rounded, self.untyped) = outputs, flags
+            for loop, one, other in zip(self.loops, grown, breaks, strict=True):
+                loop.grown, loop.breaks = one, other
+
+    @contextmanager
+    def private(self, secret: bool) -> Iterator[None]:  # noqa: FBT001 - whether the test is
+        """Interpret what runs in some runs only, for a reason that may be private."""
+        self.private_tests += secret
+        try:
+            yield
+        finally:
+            self.private_tests -= secret
+
+    def branch(self, test: Scalar, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+        """Go both ways, and let them meet: values that differ become a core name, or have no value.
+
+        A way gives a value, and the state says whether it ended. Gives the value of both, or of the one that goes on.
+        """
+        if test.is_known:
+            return then() if test.known else otherwise()
+        if test.code in self.facts:
+            return then() if self.facts[test.code] else otherwise()
+        before, line = dict(self.heap), self.line
+        arms: list[tuple[list[Line], Mapping[int, Object], Any, bool]] = []
+        outer = self.lines
+        for run, head in ((then, f"if {test.code}:"), (otherwise, f"if not {test.code}:")):
+            self.arms.append([*outer, (self.depth, head, line)])
+            self.heap, self.lines, self.dead = dict(before), [], False
+            ensured, self.depth = set(self.ensured), self.depth + 1
+            # A test holds in its arm, and so need not be owed there.
+            turned = test.code[5:-1] if test.code.startswith("(not ") else ""
+            self.true.append(test.code if run is then else turned)
+            with self.private(not test.public):
+                value = run()
+            self.true.pop()
+            self.ensured, self.depth = ensured, self.depth - 1
+            self.arms.pop()
+            arms.append((self.lines, self.heap, value, self.dead))
+        self.lines, self.line = outer, line
+        (one, first, value, left), (other, second, another, right) = arms
+        assigned: tuple[list[Any], list[Any]] = ([], [])
+        self.dead = left and right
+        # What follows is reached in some runs only.
+        self.private_tests += (left is not right) and not test.public
+        if left or right:
+            self.heap, value = (dict(second), another) if left else (dict(first), value)
+        else:
+            self.heap = self._met(test, first, second, assigned)
+            value = self._joined(test, value, another, assigned)
+        self._written(test.code, one, other, *assigned)
+        return value
+
+    def _written(self, test: str, one: list[Line], other: list[Line], first: list[Any], second: list[Any]) -> None:
+        """Write both arms of a branch."""
+        one = [*one, *((self.depth + 1, text, self.line) for text in first)]
+        other = [*other, *((self.depth + 1, text, self.line) for text in second)]
+        if one:
+            self.emit(f"if {test}:")
+            self.lines += one
+        if other:
+            self.emit("else:" if one else f"if not {test}:")
+            self.lines += other
+
+    def _met(self, test: Scalar, first: Mapping[int, Object], second: Mapping[int, Object], assigned: Any) -> dict[int, Object]:
+        """The heap after two ways."""
+        found = {**first, **second}
+        for address in first.keys() & second.keys():
+            one, other = first[address], second[address]
+            if one is other or one == other:
+                found[address] = one
+            elif one.shape != other.shape and (joint := self._both_put_out(one, other, assigned)) is not None:
+                found[address] = joint
+            elif one.shape != other.shape:
+                found[address] = Spent(f"a list, dictionary or array that line {self.line} may have changed")
+            else:
+                mine, yours = one.cells(), other.cells()
+                joined: dict[Any, Value] = {}
+                for key in dict.fromkeys((*mine, *yours)):
+                    if key in mine and key in yours:
+                        joined[key] = self._joined(test, mine[key], yours[key], assigned)
+                    else:
+                        joined[key] = Poison(f"which may have no value after line {self.line}")
+                found[address] = one.made(joined)
+        return found
+
+    def _both_put_out(self, one: Object, other: Object, assigned: tuple[list[Any], list[Any]]) -> Object | None:
+        """A list that got other elements on one way than on the other is an output list from here on."""
+        if not (isinstance(one, Items) and isinstance(other, Items)) or one.form != "list" or other.form != "list" or self.loops:
+            return None
+        made, lines = self.channel(), self.lines
+        try:
+            for arm, items in zip(assigned, (one, other), strict=True):
+                self.lines = []
+                for item in items.items:
+                    self.parts.append(self, ast.Pass(), made, item)
+                arm += [text for _, text, _ in self.lines]
+        except Unsupported:
+            del self.outputs[made.name]
+            return None
+        finally:
+            self.lines = lines
+        return made
+
+    def _joined(self, test: Scalar, one: Any, other: Any, assigned: tuple[list[Any], list[Any]]) -> Any:
+        """One value for two."""
+        if one is other or one == other:
+            return one
+        match one, other:
+            case Scalar(), Scalar() if one.kind == other.kind or {one.kind, other.kind} == {"int", "real"}:
+                name = self.fresh("m")
+                wide = "real" if one.kind != other.kind else one.kind
+                for arm, value in zip(assigned, (one, other), strict=True):
+                    arm.append(f"{name} = {as_kind(value, wide)}")
+                return self.mixed(name, one, other, test.code, public=test.public)
+            case Tuple(items), Tuple(others) if len(items) == len(others):
+                return Tuple(tuple(self._joined(test, a, b, assigned) for a, b in zip(items, others, strict=True)))
+            case Record(owner, parts), Record(another, others) if owner == another:
+                pairs = zip(parts, others, strict=True)
+                return Record(owner, tuple((name, self._joined(test, a, b, assigned)) for (name, a), (_, b) in pairs))
+        if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
+            # Signals of statements: what kind of end, and the value.
+            return tuple(self._joined(test, a, b, assigned) for a, b in zip(one, other, strict=True))
+        return Poison(f"which is one of two different things after line {self.line}")
+
+    def mixed(self, code: str, one: Scalar, other: Scalar, test: str | None, *, public: bool) -> Scalar:
+        """What is known of a scalar that is one of two."""
+        types = one.types | other.types
+        tests: tuple[str, ...] | None = ()
+        if len(types) > 1:
+            tests = (test,) if test is not None and one.firm and other.firm else None
+        return Scalar(
+            code,
+            "real" if one.kind != other.kind else one.kind,
+            types,
+            tests=tests,
+            public=public and one.public and other.public,
+            noisy=one.noisy and other.noisy,
+            counts=one.counts or other.counts,
+            positive=one.positive and other.positive,
+            bits=max(one.bits, other.bits),
+        )
+
+    def quiet(self, read: Callable[[], Any]) -> Any:
+        """The value that is read, where that writes nothing and changes nothing; None else, and then nothing remains."""
+        with self.trial():
+            size, heap, grown = len(self.lines), dict(self.heap), self.grown()
+            value = read()
+            same = len(self.lines) == size and self.grown() == grown and all(self.heap.get(key) is one for key, one in heap.items())
+            made = {key: one for key, one in self.heap.items() if key not in heap}
+        if not same:
+            return None
+        self.heap.update(made)
+        return (value,)
+
+    # Sequences.
+
+    def opened(self, node: ast.AST, found: Sequence) -> Value:
+        """Write the loop of a sequence, open at the place where an element is there; the caller sets the depth back."""
+        names = {name: self.fresh(name.partition("__")[0]) for name in sorted(found.names)}
+        for depth, text, line in found.lines:
+            self.lines.append((self.depth + depth, renamed(text, names), line))
+        self.depth += found.depth
+        if len(self.lines) > _MOST_LINES:
+            raise refuse(node, "this function, whose core program grows too long,", "split it", "DPA706")
+        return with_names(found.value, names)
+
+    def element(self, found: Sequence, place: str) -> Value:
+        """The element of a sequence at a place of what its loop goes through; its lines are written here."""
+        head = found.head or 1
+        names = {name: self.fresh(name.partition("__")[0]) for name in sorted(found.names - {found.place})}
+        names[found.place] = place
+        for depth, text, line in found.lines[head:]:
+            self.lines.append((self.depth + depth - head, renamed(text, names), line))
+        return with_names(found.value, names)
 
 
-def core_name(state: State, name: str, scope: Scope) -> str:
-    """The core name of a name of the source."""
-    wanted = f"{scope.prefix}{name}"
-    if name not in scope.cores and (wanted in _RESERVED or not name.isidentifier() or name.startswith("_")):
-        scope.cores[name] = state.varying_name("own")
-    return scope.cores.get(name, wanted)
+def as_kind(value: Scalar, kind: str) -> str:
+    """The code of a number where a real one may be wanted."""
+    return f"Fraction({value.code})" if kind == "real" and value.kind == "int" else value.code
 
 
-def is_bound(scope: Scope | None, name: str) -> bool:
-    """True if a block around assigns to a name, which then means no builtin."""
-    return scope is not None and (name in scope.stores or is_bound(scope.outer, name))
+def assigned_in(lines: list[Line] | tuple[Line, ...]) -> frozenset[str]:
+    """The core names that lines assign to, loop counters included."""
+    found = (_ASSIGNED.match(text) for _, text, _ in lines if isinstance(text, str))
+    return frozenset(one.group(1) for one in found if one)
 
 
-def names_in(code: str) -> set[str]:
-    """The names in a text of the core program."""
-    return set(_NAME.findall(code)) - _RESERVED
+def core_names(value: Any) -> set[str]:
+    """The core names that a value is made of."""
+    found: set[str] = set()
+
+    def look(one: Scalar) -> Scalar:
+        found.update(names_in(one.code), *(names_in(test) for test in one.tests or ()))
+        return one
+
+    mapped(value, look)
+    return found
+
+
+def frame_of(state: State, address: int) -> Frame:
+    """A frame of the heap."""
+    found = state.heap[address]
+    assert isinstance(found, Frame)  # noqa: S101 - for the type checker
+    return found

@@ -1,441 +1,450 @@
-"""Statements of ordinary Python, one by one, into those of the core program."""
+"""Statements, interpreted in order; where a test of unknown value parts ways, both are gone until they meet again."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any, Final
+import builtins
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeGuard
 
-from dpaudit.verifier.ordinary import loops, numbers, sequences, shapes
+from dpaudit.verifier.frontend.scopes import EXCEPTIONS
+from dpaudit.verifier.ordinary import iterating, loops, numbers, outcomes
+from dpaudit.verifier.ordinary.assigning import augmented
+from dpaudit.verifier.ordinary.calls import function_of
+from dpaudit.verifier.ordinary.files import imported
 from dpaudit.verifier.ordinary.refusing import refuse, teach
-from dpaudit.verifier.ordinary.state import Again, State, core_name
+from dpaudit.verifier.ordinary.state import State, frame_of
 from dpaudit.verifier.ordinary.values import (
-    UNKNOWN,
-    Counts,
-    Fixed,
-    Function,
-    Module,
-    Noises,
+    Entry,
+    Items,
+    Iterator,
     Nothing,
-    Output,
-    Record,
+    Poison,
+    Ref,
     Scalar,
     Sequence,
-    Table,
+    Spent,
+    Tuple,
     Value,
 )
 
-ERRORS: Final = (
-    "ArithmeticError", "IndexError", "LookupError", "OverflowError", "RuntimeError", "TypeError", "ValueError", "ZeroDivisionError",
-)  # fmt: skip
-"""The exceptions of the core program."""
+_EXCEPTIONS: Final = tuple(
+    name
+    for name, one in vars(builtins).items()
+    if isinstance(one, type) and issubclass(one, Exception) and one.__name__ == name and not issubclass(one, Warning)
+)
+_MOST_ROUNDS: Final = 64
 
 
-def block(state: State, nodes: list[ast.stmt]) -> None:
-    """Statements in turn; what cannot be reached is left out."""
-    for node in nodes:
+@dataclass(frozen=True)
+class _Next:
+    """The next round of a loop that is gone through step by step."""
+
+    loop: ast.For | ast.While
+    at: Any
+
+
+@dataclass(frozen=True)
+class _End:
+    """The end of such a loop."""
+
+    loop: ast.For | ast.While
+
+
+@dataclass(frozen=True)
+class _RoundEnd:
+    """The end of one round, which no jump leaves."""
+
+
+Items_ = tuple[Any, ...]
+_ON: Final = ("on", None)
+
+
+def returned(state: State, node: ast.FunctionDef) -> Value:
+    """What the body of a function returns; the main function puts it out, and the core program ends."""
+    end = execute(state, tuple(node.body))
+    if state.dead:
+        return Poison("which does not exist")
+    value: Value = end[1] if end[0] == "return" else Nothing()
+    if state.main is node and state.calls == 1:
+        outcomes.put_out(state, node.body[-1], value)
+    return value
+
+
+def execute(state: State, items: Items_) -> tuple[str, Any]:
+    """Interpret statements up to their end, or a return: gives which, and the value."""
+    while items:
         if state.dead:
-            return
-        state.at(node)
-        read = _READERS.get(type(node))
-        if read is None:
-            key = "try" if isinstance(node, (ast.Try, ast.TryStar)) else None
-            if key:
-                raise teach(node, key, "try")
-            raise refuse(node, f"`{ast.unparse(node).splitlines()[0]}`", "write it with assignments, if, for, while and return")
-        read(state, node)
+            return _ON
+        node, items = items[0], items[1:]
+        if isinstance(node, _Next):
+            items = _round(state, node, items)
+        elif isinstance(node, (ast.Break, ast.Continue)):
+            found = _jump(state, node, items)
+            if found is None:
+                return _ON
+            items = found
+        elif isinstance(node, ast.Return):
+            return _return(state, node)
+        elif isinstance(node, ast.If):
+            found_end, items = _if(state, node, items)
+            if found_end is not None:
+                return found_end
+        elif isinstance(node, ast.stmt):
+            more = _statement(state, node)
+            if more is not None:
+                items = (*more, *items)
+    return _ON
 
 
-def assign(state: State, node: ast.AST, name: str, found: Value) -> None:
-    """Let a name stand for a value."""
-    scope = state.scope
-    found = sequences.settle(state, node, found)
-    if not isinstance(found, Scalar):
-        scope.names[name] = state.held(node, found)
-        return
-    once = scope.stores.get(name, 0) == 1
-    if once and found.code in state.made - state.varying:
-        scope.names[name] = found
-        return
-    core = core_name(state, name, scope)
-    if core in state.assigned and core not in state.learned.varies:
-        state.learned.varies.add(core)
-        raise Again
-    stored = state.store(node, core, found)
-    state.assigned.add(core)
-    if core not in state.learned.varies:
-        state.made.add(core)
-    scope.names[name] = replace(stored, known=stored.known if once else UNKNOWN, now=found.known)
-
-
-def target(state: State, node: ast.expr, found: Value) -> None:
-    """One target of an assignment."""
+def _statement(state: State, node: ast.stmt) -> Items_ | None:
+    """Interpret a statement; gives what is to be interpreted in its place, where that may leave it."""
+    state.step(node)
     match node:
-        case ast.Name(id=name):
-            assign(state, node, name, found)
-        case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            if any(isinstance(part, ast.Starred) for part in parts):
-                raise refuse(node, "* in a target", "name each part", "DPA705")
-            values = sequences.unpacked(state, node, found, len(parts))
-            # Values are computed before any name changes.
-            held = [state.held(node, one) for one in values]
-            for part, one in zip(parts, held, strict=True):
-                target(state, part, one)
-        case ast.Subscript():
-            _into(state, node, found)
-        case ast.Attribute():
-            raise teach(node, "mutation", f"an assignment to `{ast.unparse(node)}`")
+        case ast.Expr():
+            _expression(state, node)
+        case ast.Assign(targets=targets, value=value):
+            found = state.value(value)
+            for target in targets:
+                state.bind(target, found)
+        case ast.AnnAssign(target=target, value=value):
+            if value is not None:
+                state.bind(target, state.value(value))
+        case ast.AugAssign():
+            augmented(state, node)
+        case ast.For():
+            return _for(state, node)
+        case ast.While():
+            return _while(state, node)
+        case ast.FunctionDef():
+            if node.decorator_list:
+                raise refuse(node, "a decorator", "take it away: it may change the function")
+            state.bind(node.name, function_of(state, node))
+        case ast.Raise():
+            _raise(state, node)
+        case ast.Assert():
+            test = state.test(node.test)
+            state.branch(test, lambda: None, lambda: _ended(state, node, "AssertionError", node.msg))
+        case ast.Pass():
+            pass
+        case ast.Import() | ast.ImportFrom():
+            for name, meaning in imported(node):
+                state.bind(name, meaning)
+        case ast.Try():
+            raise teach(node, "try", "`try`")
         case _:
-            raise refuse(node, f"the target `{ast.unparse(node)}`", "assign to names", "DPA705")
-
-
-def _into(state: State, node: ast.Subscript, found: Value) -> None:
-    """An entry of a dictionary gets a value."""
-    owner = state.value(node.value)
-    if not isinstance(owner, Table):
-        if isinstance(owner, Counts):
-            raise teach(node, "private keys", f"`{ast.unparse(node)} = ...`")
-        raise refuse(node, f"an assignment to `{ast.unparse(node)}`", "build a new list with a comprehension", "DPA705")
-    state.may_change(node, owner.home)
-    if isinstance(node.slice, ast.Slice):
-        raise refuse(node, "an assignment to a slice", "build a new list", "DPA705")
-    key = numbers.as_scalar(state, node.slice, state.value(node.slice))
-    if not key.is_known:
-        _each_cell(state, node, owner, key, lambda _: numbers.as_scalar(state, node, sequences.settle(state, node, found)))
-        return
-    here = (state.depth, state.loops)
-    old = owner.cells.get(key.known)
-    if isinstance(old, Scalar) and isinstance(found, Scalar):
-        # A cell is a variable of the core program: nothing is remembered of what it holds.
-        state.store(node, old.code, found)
-        owner.cells[key.known] = state.variable(old.code)
-    elif here == owner.block:
-        if any(one is owner for one in state.going):
-            raise refuse(node, "a dictionary that changes while it is gone through", "fill another dictionary", "DPA705")
-        owner.cells[key.known] = sequences.cell(state, node, found)
-    else:
-        raise refuse(node, "a dictionary that gets a key in a block", "give every key a value before", "DPA705")
-
-
-def _each_cell(state: State, node: ast.AST, table: Table, key: Scalar, new: Callable[[Scalar], Scalar]) -> None:
-    """The entry of a key that is known when the program runs gets a value; that the dictionary has the key is owed."""
-    if not table.cells:
-        raise teach(node, "private keys", "a key that is found in the data")
-    tests = {one: numbers.link(state, node, ast.Eq(), key, numbers.constant(state, one)).code for one in table.cells}
-    state.owe(f"({' or '.join(tests.values())})")
-    for place, (one, test) in enumerate(tests.items()):
-        old = table.cells[one]
-        if not isinstance(old, Scalar):
-            raise refuse(node, "a key of a dictionary of lists", "use one list a name", "DPA705")
-        with sequences.branch(state, f"{'if' if place == 0 else 'elif'} {test}:"):
-            state.store(node, old.code, new(old))
-        table.cells[one] = state.variable(old.code)
-
-
-def _assignment(state: State, node: ast.Assign) -> None:
-    """`name = value`."""
-    found = state.value(node.value)
-    if isinstance(found, Sequence) and found.shape == "iterator" and _is_used_once(state, node):
-        found = replace(found, shape="list")
-    found = sequences.settle(state, node, found)
-    if len(node.targets) > 1:
-        found = state.held(node, found)
-    for one in node.targets:
-        target(state, one, found)
-
-
-def _is_used_once(state: State, node: ast.Assign) -> bool:
-    """True if a generator gets a name that is read at one place, which runs once: it is then not empty there."""
-    match node.targets:
-        case [ast.Name(id=name)] if state.scope.stores.get(name) == 1 and not state.loops and not state.unrolled:
-            parts = [part for one in state.scope.body for part in ast.walk(one)]
-            again = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp, ast.Lambda, ast.FunctionDef)
-            repeated = {id(part) for whole in parts if isinstance(whole, again) for part in ast.walk(whole)}
-            uses = [part for part in parts if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Load)]
-            return len(uses) == 1 and id(uses[0]) not in repeated
-    return False
-
-
-def _annotated(state: State, node: ast.AnnAssign) -> None:
-    """`name: type = value`; the annotation of a local name says nothing."""
-    if node.value is None:
-        return
-    target(state, node.target, state.value(node.value))
-
-
-def _augmented(state: State, node: ast.AugAssign) -> None:
-    """`name op= value`."""
-    match node.target:
-        case ast.Name():
-            left = state.value(ast.copy_location(ast.Name(node.target.id, ast.Load()), node))
-            if isinstance(left, (Fixed, Output, Sequence)):
-                _extended(state, node, left)
-                return
-            right = state.value(node.value)
-            if isinstance(right, Noises):
-                raise refuse(node, "an array of noise added in place", "write `x = x + noise`", "DPA706")
-            assign(state, node, node.target.id, BINARY[0](state, node, node.op, left, right))
-        case ast.Subscript():
-            owner = state.value(node.target.value)
-            if not isinstance(owner, Table):
-                raise refuse(node, f"`{ast.unparse(node)}`", "change entries of dictionaries whose keys are written out", "DPA705")
-            state.may_change(node, owner.home)
-            key = numbers.as_scalar(state, node, state.value(node.target.slice))
-            if key.is_known:
-                if key.known not in owner.cells:
-                    raise refuse(node, "a key that the dictionary does not have", "add it first", "DPA706")
-                new = BINARY[0](state, node, node.op, owner.cells[key.known], state.value(node.value))
-                _into(state, node.target, new)
-                return
-            amount = state.held(node, state.value(node.value))
-            key = numbers.as_scalar(state, node, state.held(node, key))
-
-            def changed(old: Scalar) -> Scalar:
-                return numbers.as_scalar(state, node, BINARY[0](state, node, node.op, old, amount))
-
-            _each_cell(state, node, owner, key, changed)
-        case _:
-            raise teach(node, "mutation", f"`{ast.unparse(node)}`")
-
-
-BINARY: Final[list[Callable[..., Value]]] = []
-"""What `x op y` is, of `expressions`."""
-
-
-def _extended(state: State, node: ast.AugAssign, left: Value) -> None:
-    """`list += items`."""
-    right = state.value(node.value)
-    if isinstance(left, (Fixed, Output)) and getattr(left, "shape", "") == "list" and isinstance(node.op, ast.Add):
-        if not isinstance(right, Fixed):
-            raise refuse(node, "a list that grows by one whose length is not written out", "append in a loop", "DPA705")
-        for one in right.items:
-            append(state, node, node.target, one)
-        return
-    raise refuse(node, f"`{ast.unparse(node)}`", "write `x = x + ...`; arrays are not changed in place", "DPA705")
-
-
-def append(state: State, node: ast.AST, owner_node: ast.expr, found: Value) -> None:
-    """A list grows by one value."""
-    owner = state.value(owner_node)
-    if isinstance(owner, Output) and owner.shape == "list":
-        if state.record_loops:
-            raise teach(node, "draw per record", "a list with an entry for each record")
-        state.may_change(node, state.homes[owner.name])
-        sequences.extended(state, node, owner.name, found)
-        return
-    if not isinstance(owner, Fixed) or owner.shape != "list" or owner.place == (0, 0):
-        raise refuse(node, "an append to something other than a list of this function", "start with `out = []`", "DPA705")
-    state.may_change(node, owner.home)
-    if owner.block != (state.depth, state.loops):
-        state.learned.grown.add(owner.place)
-        raise Again
-    if any(one is owner for one in state.going):
-        raise refuse(node, "a list that grows while it is gone through", "append to another list", "DPA705")
-    item = state.held(node, sequences.settle(state, node, found))
-    replaced(state, node, owner, replace(owner, items=(*owner.items, item)))
-
-
-def replaced(state: State, node: ast.AST, old: Value, new: Value) -> None:
-    """A list changed: every name of it stands for what it is now."""
-    for scope in state.frames:
-        for name, found in scope.names.items():
-            if found is old:
-                scope.names[name] = new
-            elif _holds(found, old):
-                raise refuse(node, "a change of a list that another collection holds", "finish the list first", "DPA705")
-
-
-def _holds(found: Value, wanted: Value) -> bool:
-    """True if a collection has a value among its parts."""
-    parts: list[Value] = []
-    if isinstance(found, Fixed):
-        parts = list(found.items)
-    elif isinstance(found, Record):
-        parts = list(found.parts.values())
-    elif isinstance(found, Table):
-        parts = list(found.cells.values())
-    return any(part is wanted or _holds(part, wanted) for part in parts)
-
-
-def _branch(state: State, node: ast.If) -> None:
-    """`if`."""
-    found = state.value(node.test)
-    test = sequences.truth(state, node.test, found)
-    if test.is_known:
-        block(state, node.body if test.known else node.orelse)
-        return
-    divided(state, node, test, lambda: block(state, node.body), lambda: block(state, node.orelse) if node.orelse else None)
-
-
-def divided(state: State, node: ast.AST, test: Scalar, then: Callable[[], None], otherwise: Callable[[], None] | None) -> None:
-    """Two branches, and the names after them."""
-    before = [dict(scope.names) for scope in state.frames]
-    ends: list[tuple[bool, list[dict[str, Value]]]] = []
-    for head, write in ((f"if {test.code}:", then), ("else:", otherwise)):
-        for scope, names in zip(state.frames, before, strict=True):
-            scope.names = dict(names)
-        with state.block(head):
-            if write is not None:
-                write()
-            else:
-                state.emit("pass")
-            ends.append((state.dead, [scope.names for scope in state.frames]))
-            state.dead = False
-    (dead, first), (gone, second) = ends
-    state.dead = dead and gone
-    for place, scope in enumerate(state.frames):
-        if dead or gone:
-            scope.names = second[place] if dead else first[place]
-        else:
-            scope.names = joined(first[place], second[place])
-
-
-def joined(first: dict[str, Value], second: dict[str, Value]) -> dict[str, Value]:
-    """The names after two branches: those that stand for one thing in both; others have no value that is read."""
-    found: dict[str, Value] = {}
-    for name in first.keys() | second.keys():
-        one, other = first.get(name), second.get(name)
-        if one is other and one is not None:
-            found[name] = one
-        elif isinstance(one, Scalar) and isinstance(other, Scalar) and one.code == other.code and one.kind == other.kind:
-            counts = one.counts_records or other.counts_records
-            loose = one.loose if one.loose == other.loose else ("?",)
-            noisy = one.noisy and other.noisy
-            found[name] = replace(one, known=UNKNOWN, now=UNKNOWN, counts_records=counts, noisy=noisy, loose=loose)
-    return found
-
-
-def _returned(state: State, node: ast.Return) -> None:
-    """`return`."""
-    found: Value = Nothing() if node.value is None else state.value(node.value)
-    shapes.put_out(state, node, found)
-    state.dead = True
-
-
-def _raised(state: State, node: ast.Raise) -> None:
-    """`raise` of one of Python's exceptions with a constant message."""
-    raised = node.exc
-    args: list[ast.expr] = []
-    if isinstance(raised, ast.Call):
-        args, keywords, raised = raised.args, raised.keywords, raised.func
-        if keywords:
-            raise refuse(node, "an exception with named parts", "raise ValueError(...)", "DPA706")
-    known = isinstance(raised, ast.Name) and raised.id in ERRORS and state.scope.find(raised.id) is None
-    if not known or node.cause is not None:
-        raise refuse(node, "this raise", f"raise one of {', '.join(ERRORS)}", "DPA706")
-    _ends(state, node, raised.id, args)  # type: ignore[union-attr]
-
-
-def _ends(state: State, node: ast.AST, error: str, args: list[ast.expr]) -> None:
-    """An exception ends the run. Its message can be seen, so each kind of exception has one message."""
-    if state.lazy:
-        raise refuse(node, "an error that a comprehension may raise, or not", "write a loop", "DPA706")
-    texts = [state.value(one) for one in args]
-    if not all(isinstance(one, Scalar) and one.is_known for one in texts):
-        raise refuse(node, "a message that is computed", "use a constant message", "DPA706")
-    message = f"{type(node).__name__} {[one.known for one in texts if isinstance(one, Scalar)]}"
-    if state.errors.setdefault(error, message) != message:
-        raise refuse(node, f"a second message of {error}", "raise the same message, or another kind of exception", "DPA706")
-    state.emit(f"raise {error}")
-    state.dead = True
-
-
-def _asserted(state: State, node: ast.Assert) -> None:
-    """`assert`: an exception where it is false; Python must not run with -O."""
-    test = sequences.truth(state, node.test, state.value(node.test))
-    state.learned.notes.append("asserts are checked: Python does not run with -O")
-    if test.is_known and test.known:
-        return
-    with sequences.branch(state, f"if not {test.code}:"):
-        _ends(state, node, "RuntimeError", [] if node.msg is None else [node.msg])
+            raise refuse(node, f"`{ast.unparse(node).splitlines()[0]}`", "use assignments, loops, if and return")
+    return None
 
 
 def _expression(state: State, node: ast.Expr) -> None:
-    """A call whose value is not used."""
+    """An expression whose value is not used."""
     if isinstance(node.value, ast.Constant):
         return
-    call = node.value
-    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ("append", "extend"):
-        owner = state.value(call.func.value)
-        if isinstance(owner, (Fixed, Output)) and len(call.args) == 1 and not call.keywords:
-            found = sequences.settle(state, node, state.value(call.args[0]))
-            if call.func.attr == "append":
-                append(state, node, call.func.value, found)
-            else:
-                if not isinstance(found, Fixed):
-                    raise refuse(node, "extend by a list whose length is not written out", "append in a loop", "DPA705")
-                for one in found.items:
-                    append(state, node, call.func.value, one)
-            return
-        raise teach(node, "mutation", f"`{ast.unparse(call.func)}`")
-    found = state.value(node.value)
-    sequences.settle(state, node, found)
+    if not isinstance(node.value, ast.Call):
+        raise refuse(node, "an expression whose value is not used", "take it away")
+    state.value(node.value)
 
 
-def _jump(state: State, node: ast.Break | ast.Continue) -> None:
-    """`break` and `continue`."""
-    if not state.loops or state.unrolled:
-        raise refuse(node, "a jump out of a loop over what is written out", "put the rest under `if`", "DPA704")
-    state.emit("break" if isinstance(node, ast.Break) else "continue")
-    state.dead = True
+# Ways.
 
 
-def _defined(state: State, node: ast.FunctionDef) -> None:
-    """A function inside a function."""
-    if node.decorator_list:
-        raise refuse(node, "a decorated function", "leave the decorator out")
-    state.scope.names[node.name] = Function(node, state.scope)
+def _if(state: State, node: ast.If, items: Items_) -> tuple[tuple[str, Any] | None, Items_]:
+    """A test: where a way may leave the block, what follows it is interpreted on each way."""
+    state.step(node)
+    test = state.value(node.test)
+    if isinstance(test, Entry):
+        return None, (*_known_key(state, node, test), *items)
+    found = state.truth(node.test, test)
+    if found.code in state.facts:
+        found = numbers.constant(state, state.facts[found.code])
+    if found.is_known:
+        return None, (*(node.body if found.known else node.orelse), *items)
+    if not _jumps(node):
+        state.branch(found, lambda: execute(state, tuple(node.body)), lambda: execute(state, tuple(node.orelse)))
+        return None, items
+    end = state.branch(found, lambda: execute(state, (*node.body, *items)), lambda: execute(state, (*node.orelse, *items)))
+    return _end_of(state, node, end), ()
 
 
-def _imported(state: State, node: ast.Import | ast.ImportFrom) -> None:
-    """An import inside a function."""
-    state.scope.names.update(imports(node))
+def _is_count(node: ast.stmt) -> TypeGuard[ast.Assign]:
+    """True for an assignment of a whole number that is written out."""
+    return isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and type(node.value.value) is int
 
 
-def imports(node: ast.Import | ast.ImportFrom) -> dict[str, Value]:
-    """The names that an import brings."""
-    found: dict[str, Value] = {}
-    if isinstance(node, ast.Import):
-        for one in node.names:
-            found[one.asname or one.name.partition(".")[0]] = Module(one.name if one.asname else one.name.partition(".")[0])
+def _known_key(state: State, node: ast.If, found: Entry) -> list[ast.stmt]:
+    """`if key in counts`, of a dictionary that a loop fills, in the two forms in which people count: what it amounts to."""
+    match node:
+        case ast.If(
+            test=ast.Compare(left=key, ops=[ast.NotIn()], comparators=[owner]),
+            body=[ast.Assign(targets=[ast.Subscript() as target], value=ast.Constant(value=0)) as only],
+            orelse=[],
+        ) if _is_count(only) and ast.unparse(target) == f"{ast.unparse(owner)}[{ast.unparse(key)}]":
+            state.ensured.add((found.address, found.key.code))
+            return []
+        case ast.If(
+            test=ast.Compare(left=key, ops=[ast.In() | ast.NotIn() as op], comparators=[owner]), body=[one], orelse=[other]
+        ):
+            there, new = (one, other) if isinstance(op, ast.In) else (other, one)
+            place = f"{ast.unparse(owner)}[{ast.unparse(key)}]"
+            added = {ast.unparse(new).replace(f"{place} = ", f"{place} {way}", 1) for way in ("+= ", f"= {place} + ")}
+            if ast.unparse(there) in added and _is_count(new) and place == ast.unparse(new.targets[0]):
+                state.ensured.add((found.address, found.key.code))
+                return [there]
+    raise refuse(node.test, f"`{ast.unparse(node.test)}`", "count with `counts[key] = counts.get(key, 0) + 1`", "DPA706")
+
+
+def _end_of(state: State, node: ast.AST, end: Any) -> tuple[str, Any]:
+    """The end of two ways that met: both returned, or both went on."""
+    if state.dead:
+        return _ON
+    if isinstance(end, tuple) and isinstance(end[0], str):
+        return end
+    if isinstance(end, tuple):
+        # One way returned, the other came to the end of the function.
+        return ("return", end[1])
+    raise refuse(node, "a return on one way only", "return on both", "DPA705")
+
+
+def _jumps(node: ast.stmt) -> bool:
+    """True if a statement may leave the block that it stands in."""
+    match node:
+        case ast.Return() | ast.Break() | ast.Continue():
+            return True
+        case ast.If(body=body, orelse=orelse):
+            return any(map(_jumps, (*body, *orelse)))
+        case ast.For(body=body, orelse=orelse) | ast.While(body=body, orelse=orelse):
+            return any(map(_returns, (*body, *orelse)))
+    return False
+
+
+def _returns(node: ast.stmt) -> bool:
+    """True if a statement may return."""
+    inner = (
+        [part for name in ("body", "orelse") for part in getattr(node, name, [])] if not isinstance(node, ast.FunctionDef) else []
+    )
+    return isinstance(node, ast.Return) or any(map(_returns, inner))
+
+
+def _breaks(node: ast.stmt) -> bool:
+    """True if a statement may break the loop that it stands in."""
+    return isinstance(node, ast.Break) or (isinstance(node, ast.If) and any(map(_breaks, (*node.body, *node.orelse))))
+
+
+def _leaves(node: ast.stmt) -> bool:
+    """True if a statement may leave the round that it stands in, but by a return."""
+    inner = (*node.body, *node.orelse) if isinstance(node, ast.If) else ()
+    return isinstance(node, (ast.Break, ast.Continue)) or any(map(_leaves, inner))
+
+
+def _return(state: State, node: ast.Return) -> tuple[str, Any]:
+    """`return`: inside of a loop of the core program only the main function may."""
+    state.step(node)
+    value = Nothing() if node.value is None else state.value(node.value)
+    if state.main is not None and state.calls == 1 and state.frame == state.main_frame:
+        outcomes.put_out(state, node, value)
+        return _ON
+    if state.loops and state.frame in state.loops[-1].before:
+        raise refuse(node, "a return from a loop of a helper", "keep the value, and return after the loop", "DPA706")
+    return ("return", value)
+
+
+def _jump(state: State, node: ast.Break | ast.Continue, items: Items_) -> Items_ | None:
+    """What follows a jump; None where the loop of the core program does it."""
+    for place, one in enumerate(items):
+        if isinstance(node, ast.Continue) and isinstance(one, (_Next, _RoundEnd)):
+            return items[place:]
+        if isinstance(node, ast.Break) and isinstance(one, _End):
+            return items[place + 1 :]
+    if isinstance(node, ast.Continue):
+        return ()
+    loop = state.loops[-1]
+    if loop.private:
+        raise refuse(node, "a break in a loop over records", "go through all records", "DPA706")
+    assert loop.leave is not None  # noqa: S101 - set by the loop
+    loop.breaks.append(dict(state.heap))
+    for around in state.loops:
+        around.broken = True
+    loop.leave()
+    state.emit("break")
+    state.leave()
+    return None
+
+
+def _raise(state: State, node: ast.Raise) -> None:
+    """`raise`: the core program ends with an exception that stands for this place."""
+    if node.cause is not None or node.exc is None:
+        raise refuse(node, f"`{ast.unparse(node)}`", "raise a plain exception", "DPA706")
+    name = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+    if not isinstance(name, ast.Name) or name.id not in _EXCEPTIONS or _is_bound(state, name.id):
+        raise refuse(node, f"`{ast.unparse(node)}`", "raise one of Python's exceptions", "DPA706")
+    args = node.exc.args if isinstance(node.exc, ast.Call) else []
+    if (isinstance(node.exc, ast.Call) and node.exc.keywords) or any(isinstance(one, ast.Starred) for one in args):
+        raise refuse(node, f"`{ast.unparse(node)}`", "raise with a message", "DPA706")
+    _ended(state, node, name.id, *args)
+
+
+def _is_bound(state: State, name: str) -> bool:
+    """True if the source binds a name."""
+    address: int | None = state.frame
+    while address is not None:
+        frame = frame_of(state, address)
+        if name in frame.known:
+            return True
+        address = frame.outer
+    return False
+
+
+def _ended(state: State, node: ast.AST, name: str, *message: ast.expr | None) -> None:
+    """The core program ends with an exception: one for each place, since a place shows itself."""
+    values = [state.value(one) for one in message if one is not None]
+    outcomes.refuse_private_error(state, node, values)
+    place = f"{getattr(node, 'lineno', 0)}:{getattr(node, 'col_offset', 0)}:{values}"
+    if place not in state.raises:
+        taken = {core for core, _ in state.raises.values()}
+        known = [one.__name__ for one in EXCEPTIONS]
+        free = [core for core in ([name] if name in known else []) + known if core not in taken]
+        if not free:
+            raise refuse(node, "this many errors", "raise fewer", "DPA706")
+        state.raises[place] = (free[0], name)
+    state.emit(f"raise {state.raises[place][0]}")
+    state.leave()
+
+
+# Loops.
+
+
+def _for(state: State, node: ast.For) -> Items_ | None:
+    """A for loop: round by round, or as a loop of the core program."""
+    if node.orelse:
+        raise refuse(node, "a loop with else", "write a plain for loop")
+    found = state.value(node.iter)
+    held = state.object(found) if isinstance(found, Ref) else None
+    if isinstance(held, Iterator) and held.what in ("generator", "map", "filter"):
+        raise refuse(node.iter, f"a loop over `{ast.unparse(node.iter)}`", "write the test and the element in the loop", "DPA706")
+    if isinstance(held, Iterator) and held.what == "enumerate":
+        inner = held.parts[0]
+        source = state.object(inner) if isinstance(inner, Ref) else None
+        if isinstance(inner, Ref) and isinstance(source, Sequence) and not source.index:
+            _counted(state, node, found, inner, held.parts[1])
+            return None
+    at = iterating.walk(state, node.iter, found)
+    if isinstance(at, Sequence):
+        _repeated(state, node, at, lambda value: state.bind(node.target, value))
+        return None
+    return _stepped(state, node, _Next(node, at))
+
+
+def _counted(state: State, node: ast.For, found: Value, inner: Ref, start: Value) -> None:
+    """`for place, record in enumerate(...)` over records that come and go: the place is counted."""
+    held = state.object(inner)
+    assert isinstance(found, Ref) and isinstance(held, Sequence)  # noqa: S101, PT018 - for the type checker
+    state.heap[found.address] = Spent("an iterator that was gone through before")
+    state.taken(node, inner.address, held)
+    counter = state.new(Items((start,)))
+
+    def begin(value: Value) -> None:
+        now = state.object(counter)
+        assert isinstance(now, Items)  # noqa: S101 - for the type checker
+        one = numbers.number(state, node, now.items[0])
+        state.bind(node.target, Tuple((one, value)))
+        state.heap[counter.address] = Items((numbers.arithmetic(state, node, ast.Add(), one, numbers.constant(state, 1)),))
+
+    _repeated(state, node, held, begin)
+
+
+def _repeated(state: State, node: ast.For, at: Sequence, begin: Callable[[Value], None]) -> None:
+    """A loop of the core program over a sequence."""
+
+    def body(value: Value) -> None:
+        begin(value)
+        execute(state, tuple(node.body))
+
+    public = not at.private and at.length is not None and at.length.public
+    if any(map(_returns, node.body)) and (at.private or state.frame != state.main_frame):
+        raise refuse(node, "a return from a loop", "keep the value, and return after the loop", "DPA706")
+    loops.repeat(state, node, lambda: state.opened(node, at), body, private=at.private, public=public)
+
+
+def _stepped(state: State, node: ast.For | ast.While, first: _Next) -> Items_ | None:
+    """A loop that is gone through round by round: where it may return, as part of what it stands in."""
+    if any(map(_returns, node.body)):
+        return (first, _End(node))
+    execute(state, (first, _End(node)))
+    return None
+
+
+def _round(state: State, node: _Next, items: Items_) -> Items_:
+    """The next round of a loop, ahead of what follows it."""
+    loop = node.loop
+    state.step(loop)
+    if isinstance(loop, ast.While):
+        test = state.test(loop.test)
+        if not test.is_known:
+            raise refuse(loop, "a loop whose test is not known in every round", "write a for loop over a range", "DPA706")
+        if not test.known:
+            return items
+        if node.at >= _MOST_ROUNDS:
+            raise refuse(loop, f"a loop of more than {_MOST_ROUNDS} rounds", "loop less", "DPA706")
+        after = _Next(loop, node.at + 1)
     else:
-        for one in node.names:
-            if one.name == "*" or node.level:
-                raise refuse(node, "an import whose names are not seen", "import names one by one", "DPA702")
-            found[one.asname or one.name] = Module(f"{node.module}.{one.name}")
-    return found
+        found = iterating.step(state, loop.iter, node.at)
+        if found is None:
+            return items
+        state.bind(loop.target, found[0])
+        after = _Next(loop, found[1])
+    if any(_breaks(one) or _returns(one) for one in loop.body):
+        return (*loop.body, after, *items)
+    execute(state, (*loop.body, _RoundEnd()))
+    return (after, *items) if not state.dead else ()
 
 
-def _pass(_: State, __: ast.stmt) -> None:
-    """`pass`."""
+def _while(state: State, node: ast.While) -> Items_ | None:
+    """A while loop: round by round, or one with an index as a for loop."""
+    if node.orelse:
+        raise refuse(node, "a loop with else", "write a plain loop")
+    with state.trial():
+        test = state.test(node.test)
+    if test.is_known:
+        return _stepped(state, node, _Next(node, 0))
+    _indexed(state, node, test)
+    return None
 
 
-def _for(state: State, node: ast.For) -> None:
-    """`for`."""
-    loops.read_for(state, node, block, target)
+def _indexed(state: State, node: ast.While, test: Scalar) -> None:
+    """`while i < end: ...; i += 1`, where nothing else changes i or the end: the for loop that it amounts to."""
+    match node.test, node.body[-1]:
+        case (
+            ast.Compare(left=ast.Name(id=name), ops=[ast.Lt()], comparators=[limit]),
+            ast.AugAssign(target=ast.Name(id=other), op=ast.Add(), value=ast.Constant(value=1)),
+        ) if name == other and not any(map(_leaves, node.body)):
+            pass
+        case _:
+            raise teach(node, "while data", f"`while {ast.unparse(node.test)}`")
+    if any(map(_returns, node.body)) and state.frame != state.main_frame:
+        raise refuse(node, "a return from a loop", "keep the value, and return after the loop", "DPA706")
+    start = numbers.whole(state, node, state.value(ast.copy_location(ast.Name(name, ast.Load()), node)), "as an index")
+    end = numbers.whole(state, node, state.value(limit), "as an end")
+    if name in {part.id for part in ast.walk(limit) if isinstance(part, ast.Name)} or not (start.public and end.public):
+        raise teach(node, "while data", f"`while {ast.unparse(node.test)}`")
+    place = state.fresh("i")
+    head = ((0, f"for {place} in range({start.code}, {end.code}):", state.line),)
+    at = Sequence(head, 1, Scalar(place, "int", numbers.INT, public=True), frozenset({place}))
+    target = ast.copy_location(ast.Name(name, ast.Store()), node)
 
+    def body(value: Value) -> None:
+        before = frame_of(state, state.frame).names[name]
+        state.bind(target, value)
+        execute(state, tuple(node.body[:-1]))
+        if state.dead:
+            return
+        now, later = state.value(ast.copy_location(ast.Name(name, ast.Load()), node)), state.value(limit)
+        if now != value or not isinstance(later, Scalar) or later.code != end.code:
+            raise teach(node, "while data", f"`while {ast.unparse(node.test)}`, whose body changes its test,")
+        state.bind(target, before)
 
-def _while(state: State, node: ast.While) -> None:
-    """`while`."""
-    loops.read_while(state, node, block, target)
-
-
-_READERS: Final[Mapping[type[ast.stmt], Callable[[State, Any], None]]] = {
-    ast.AnnAssign: _annotated,
-    ast.Assert: _asserted,
-    ast.Assign: _assignment,
-    ast.AugAssign: _augmented,
-    ast.Break: _jump,
-    ast.Continue: _jump,
-    ast.Expr: _expression,
-    ast.For: _for,
-    ast.FunctionDef: _defined,
-    ast.If: _branch,
-    ast.Import: _imported,
-    ast.ImportFrom: _imported,
-    ast.Pass: _pass,
-    ast.Raise: _raised,
-    ast.Return: _returned,
-    ast.While: _while,
-}
+    # The index ends at the limit, or where it was.
+    after = numbers.extreme(state, node, start, end, least=False)
+    loops.repeat(state, node, lambda: state.opened(node, at), body, private=False, public=True)
+    state.bind(target, after)

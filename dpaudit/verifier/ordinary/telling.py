@@ -66,27 +66,28 @@ def understood(reading: Reading) -> Iterator[str]:
         yield f"draw {name} on line {line}: {law}"
     if not reading.draws:
         yield "nothing is drawn"
-    forms = [_form(one) for one in reading.learned.shapes]
+    forms = [_form(one.form) for one in reading.state.returns]
     yield f"output: {' or '.join(dict.fromkeys(forms)) or 'nothing'}"
 
 
 def _form(form: tuple[Any, ...]) -> str:
     """The form of a returned value in words."""
-    words = {"int": "a whole number", "real": "a number", "bool": "a truth value", "str": "a text", "none": "None"}
-    words |= {"output": "a list", "loose": "a number"}
+    words = {"int": "a whole number", "real": "a number", "bool": "a truth value", "str": "a text"}
     match form:
+        case ("one" | "mixed", kind, *_):
+            return words[kind]
         case ("opaque", _, *parts):
             return f"a function of ({', '.join(map(_form, parts))})"
         case ("text", text):
             return repr(text)
-        case ("dict", *parts):
+        case ("dict", _, *parts):
             pairs: list[Any] = list(parts)
             return "{" + ", ".join(f"{key!r}: {_form(part)}" for key, part in pairs) + "}"
-        case ("list" | "array" | "range" as kind, *parts):
+        case ("list" | "array" as kind, *parts):
             return f"{'' if kind == 'list' else kind}[{', '.join(map(_form, parts))}]"
         case ("tuple", *parts) | ("record", _, *parts):
             return f"({', '.join(map(_form, parts))})"
-    return words[str(form[0])]
+    return {"none": "None", "output": "a list"}.get(form[0], str(form[0]))
 
 
 def assumptions(reading: Reading) -> tuple[str, ...]:

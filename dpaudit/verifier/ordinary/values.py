@@ -1,10 +1,12 @@
-"""What names stand for while a function is read: numbers of the core program, sequences, tables, functions, generators of noise."""
+"""What an expression of the source stands for: numbers of the core program, plain values, and references to objects of the heap."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, Final, Literal, TypeAlias
 
 Kind: TypeAlias = Literal["int", "real", "bool", "str"]
@@ -12,30 +14,46 @@ Kind: TypeAlias = Literal["int", "real", "bool", "str"]
 
 UNKNOWN: Final = object()
 """The value of a scalar that is not a constant."""
+_NAME: Final = re.compile(r"[^\W\d]\w*")
 
 
 @dataclass(frozen=True)
 class Scalar:
-    """A number, truth value or text, by the expression of the core program that gives it."""
+    """A number, truth value or text, by an expression over core names that keep their value."""
 
     code: str
     kind: Kind
+    types: frozenset[str]  # the types that it may have in Python
     known: Any = UNKNOWN  # its value where that is a constant of the source
-    origin: str | None = None  # the assumed type that it has, such as "q" or "q.age"
-    counts_records: bool = False  # whether it is a private number of records
+    tests: tuple[str, ...] | None = ()  # truth values that decide which type it has; None: nothing says
+    public: bool = False  # whether public parameters alone decide it
     noisy: bool = False  # whether noise was added to it
-    loose: tuple[str, ...] = ()  # truth values that decide whether a real one is an int or a float in Python; "?": nothing says
-    now: Any = UNKNOWN  # the constant that was assigned to this name last
+    counts: bool = False  # whether it is a private number of records
+    origin: str | None = None  # the assumed type that it has, such as "q" or "q.age"
+    positive: bool = False  # whether it is above 0 for sure
+    bits: int = 0  # for a whole number of numpy: how large it may become
 
     @property
     def is_known(self) -> bool:
         """True for a constant of the source."""
         return self.known is not UNKNOWN
 
+    @property
+    def firm(self) -> bool:
+        """True where its type in Python is sure."""
+        return len(self.types) == 1
+
 
 @dataclass(frozen=True)
 class Nothing:
     """None."""
+
+
+@dataclass(frozen=True)
+class Poison:
+    """What has no one value here: reading it is refused."""
+
+    why: str
 
 
 @dataclass(frozen=True)
@@ -50,58 +68,80 @@ class Opaque:
     sort: str = "other"  # "number" or "text" where that is sure
 
 
-@dataclass(frozen=True, eq=False)
-class Fixed:
-    """A list, tuple or array whose length the source says."""
+@dataclass(frozen=True)
+class Tuple:
+    """A tuple."""
 
     items: tuple[Value, ...]
-    shape: str = "list"
-    place: tuple[int, int] = (0, 0)  # where the source writes it
-    block: tuple[object, ...] = ()  # the block in which it was made, in which alone it may grow
-    home: Scope | None = None  # the function that made it, which alone may change it
 
 
 @dataclass(frozen=True)
 class Record:
-    """A value with named parts: a row, a frozen dataclass, a named tuple."""
+    """An instance of a frozen dataclass or named tuple."""
 
-    parts: Mapping[str, Value]
-    owner: Class | None = None
-    missing: Callable[[str, ast.AST], Value] | None = None  # finds a part of a row whose fields are not declared
-
-
-@dataclass(frozen=True)
-class Output:
-    """A list of the core program that is only appended to."""
-
-    name: str
-    shape: str = "list"
+    owner: Class
+    parts: tuple[tuple[str, Value], ...]
 
 
 @dataclass(frozen=True)
-class Module:
-    """A module that the source imports, or something in one, by its dotted name."""
+class Row:
+    """A record of the data whose fields use says, read by key or as attributes."""
+
+    data: str
+    parts: tuple[tuple[str, Value], ...]
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A reference to an object of the heap."""
+
+    address: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The count of a private key in a dictionary that grows in this loop, and what is added to it."""
+
+    address: int
+    key: Scalar
+    amount: Scalar | None = None
+
+
+@dataclass(frozen=True)
+class Span:
+    """A range."""
+
+    start: Scalar
+    stop: Scalar
+    step: int
+
+
+@dataclass(frozen=True)
+class Builtin:
+    """A module, or something in one, by its dotted name; functions of Python have no dot."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Function:
-    """A function of the source, the names around it, and what `self` is."""
+    """A function or lambda of the source, the frame around it, and what was evaluated where it was defined."""
 
-    tree: ast.FunctionDef | ast.Lambda
-    scope: Scope
+    node: ast.FunctionDef | ast.Lambda
+    frame: int
+    defaults: tuple[tuple[str, Value], ...] = ()
     bound: Value | None = None
 
 
 @dataclass(frozen=True)
 class Class:
-    """A frozen dataclass or named tuple of the source: name, annotation and default of each field."""
+    """A class of the source: the fields of a dataclass or named tuple, methods, and constants."""
 
-    tree: ast.ClassDef
-    fields: tuple[tuple[str, ast.expr, ast.expr | None], ...]
-    scope: Scope
-    ordered: bool = False
+    name: str
+    style: str  # "frozen", "dataclass", "tuple" or "plain"
+    fields: tuple[tuple[str, ast.expr, Value | None], ...]
+    methods: tuple[tuple[str, Function, str], ...]  # the last says "property", "static" or ""
+    constants: tuple[tuple[str, Value], ...]
 
 
 @dataclass(frozen=True)
@@ -116,7 +156,14 @@ class Mechanism:
     """A mechanism of the library with its parameters."""
 
     name: str
-    parameters: Mapping[str, Value]
+    parameters: tuple[tuple[str, Value], ...]
+
+
+@dataclass(frozen=True)
+class Infinity:
+    """An infinite float, which is compared only."""
+
+    positive: bool
 
 
 @dataclass(frozen=True)
@@ -127,81 +174,221 @@ class Method:
     name: str
 
 
-@dataclass(frozen=True)
-class Noises:
-    """Noise in an array: it is drawn for one element after the other."""
-
-    length: Scalar
-    draw: Callable[[], Scalar]
-    loops: tuple[int, ...] = ()  # around the place where it was made
-    used: list[int] = field(default_factory=list)  # not empty once it was added to something
-
-
-@dataclass(frozen=True)
-class Uniform:
-    """A uniform number between 0 and 1, which may be compared once with a probability."""
-
-
-@dataclass
-class Table:
-    """A dictionary whose keys are constants of the source, which get new ones only in the block where it was made."""
-
-    cells: dict[Any, Value] = field(default_factory=dict)
-    block: tuple[object, ...] = ()
-    home: Scope | None = None
-
-
-@dataclass
-class Counts:
-    """A dictionary whose entries are sums over records: pairs of a key and an amount, of data that do not change."""
-
-    pairs: Value | None
-    total: bool  # whether a key that is not there gives 0, instead of an error
-    fresh: bool = True  # whether nothing was read from it yet
-    block: tuple[object, ...] = ()
-    home: Scope | None = None
-
-
-@dataclass
-class Scope:
-    """The names of a block of the source, and those around it."""
-
-    names: dict[str, Value]
-    outer: Scope | None = None
-    prefix: str = ""
-    stores: Mapping[str, int] = field(default_factory=dict)  # how often each name is assigned to
-    body: list[ast.stmt] = field(default_factory=list)  # of the function that it belongs to
-    cores: dict[str, str] = field(default_factory=dict)  # core names that are not the name with the prefix
-
-    def find(self, name: str) -> Value | None:
-        """The value of a name."""
-        if name in self.names or name in self.stores or self.outer is None:
-            return self.names.get(name)
-        return self.outer.find(name)
-
-
-@dataclass(frozen=True, eq=False)
-class Base:
-    """Something that a loop goes through: writes the loop, and hands each element to what is done with it."""
-
-    each: Callable[[Callable[[Value], None]], None]
-    length: Scalar | None = None  # where it is public
-    private: bool = False  # whether it goes through private records that come and go
-    nested: bool = False  # whether it writes several loops, or rounds one after the other: no jump leaves it rightly
-    at: Callable[[ast.AST, Scalar], Value] | None = None  # the element at a place from 0 on, which is owed to be inside
-
-
-@dataclass
-class Sequence:
-    """The elements of a base that are kept, each as something made of it."""
-
-    base: Base
-    element: Callable[[Value], Value] = lambda value: value
-    keep: Callable[[Value], Scalar] | None = None
-    shape: str = "list"  # "list", "array", "any" where the source does not say, "iterator" for what can be gone through once
-
-
 Value: TypeAlias = (
-    Scalar | Nothing | Opaque | Fixed | Record | Output | Module | Function | Class | Generator | Mechanism | Method | Noises
-    | Uniform | Table | Counts | Sequence
+    Scalar | Nothing | Poison | Opaque | Tuple | Record | Row | Ref | Entry | Span | Builtin | Function | Class | Generator
+    | Mechanism | Infinity | Method
 )  # fmt: skip
+
+
+# Objects of the heap. They are never changed in place: another object takes the address.
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list or array whose length the source says."""
+
+    items: tuple[Value, ...]
+    form: str = "list"  # "list", "array" or "set"
+
+    @property
+    def shape(self) -> Any:
+        """What must be the same for two to be merged."""
+        return ("items", self.form, len(self.items))
+
+    def cells(self) -> dict[Any, Value]:
+        """Its parts."""
+        return dict(enumerate(self.items))
+
+    def made(self, cells: Mapping[Any, Value]) -> Items:
+        """The same with other parts."""
+        return replace(self, items=tuple(cells[place] for place in range(len(self.items))))
+
+
+@dataclass(frozen=True)
+class Dictionary:
+    """A dictionary whose keys the source says."""
+
+    entries: tuple[tuple[Any, Value], ...] = ()
+    default: str = ""  # "int" or "float" for a defaultdict, "counter" for a Counter
+
+    @property
+    def shape(self) -> Any:
+        """What must be the same for two to be merged."""
+        return ("dict", self.default, tuple((type(key), key) for key, _ in self.entries))
+
+    def cells(self) -> dict[Any, Value]:
+        """Its parts."""
+        return dict(self.entries)
+
+    def made(self, cells: Mapping[Any, Value]) -> Dictionary:
+        """The same with other parts."""
+        return replace(self, entries=tuple((key, cells[key]) for key, _ in self.entries))
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The names of a running function, of a comprehension or of the file."""
+
+    names: Mapping[str, Value]
+    known: frozenset[str]  # the names that it binds
+    outer: int | None
+
+    @property
+    def shape(self) -> Any:
+        """What must be the same for two to be merged."""
+        return ("frame", self.outer)
+
+    def cells(self) -> dict[Any, Value]:
+        """Its parts."""
+        return dict(self.names)
+
+    def made(self, cells: Mapping[Any, Value]) -> Frame:
+        """The same with other parts."""
+        return replace(self, names=dict(cells))
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An instance of a class whose attributes may be assigned to."""
+
+    owner: Class
+    parts: Mapping[str, Value]
+
+    @property
+    def shape(self) -> Any:
+        """What must be the same for two to be merged."""
+        return ("instance", self.owner.name, tuple(sorted(self.parts)))
+
+    def cells(self) -> dict[Any, Value]:
+        """Its parts."""
+        return dict(self.parts)
+
+    def made(self, cells: Mapping[Any, Value]) -> Instance:
+        """The same with other parts."""
+        return replace(self, parts=dict(cells))
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """An object that is one piece: two that differ are not merged."""
+
+    @property
+    def shape(self) -> Any:
+        """What must be the same for two to be merged."""
+        return self
+
+    def cells(self) -> dict[Any, Value]:
+        """Its parts."""
+        return {}
+
+    def made(self, _: Mapping[Any, Value]) -> Any:
+        """The same with other parts."""
+        return self
+
+
+@dataclass(frozen=True)
+class Sequence(_Whole):
+    """Elements of which each is made in one round of a core loop: the loop's lines, and what the element is inside.
+
+    The names that the lines assign are renamed each time that they are written. Where `index` is given, the loop goes through all
+    places from 0 to `length` and keeps each.
+    """
+
+    lines: tuple[tuple[int, str, int], ...]
+    depth: int  # of what is done with the element, from the loop on
+    value: Value
+    names: frozenset[str]
+    length: Scalar | None = None
+    index: str = ""
+    private: bool = False
+    form: str = "list"  # "list", "array", "any" where the source does not say, "iterator"
+    once: bool = False  # whether it draws, and so may be gone through once
+    base: str = ""  # what its loop goes through, where it keeps all of it
+    head: int = 0  # how many of its lines make that loop
+
+    @property
+    def place(self) -> str:
+        """The core name that its loop counts with."""
+        return str(self.lines[0][1]).split()[1]
+
+
+@dataclass(frozen=True)
+class Counts(_Whole):
+    """A dictionary of sums over records: sequences of pairs of a key and an amount."""
+
+    pairs: tuple[Sequence, ...]
+    default: str
+
+
+@dataclass(frozen=True)
+class Output(_Whole):
+    """A list that the core program appends to and returns; nothing reads it."""
+
+    name: str
+    form: str = "list"
+
+
+@dataclass(frozen=True)
+class Growing(_Whole):
+    """A list or dictionary that a loop of the core program fills: in the loop it only grows."""
+
+    before: Items | Dictionary
+
+
+@dataclass(frozen=True)
+class Iterator(_Whole):
+    """What is gone through once and evaluated then: a generator expression, or map, filter, zip, enumerate, reversed."""
+
+    what: str
+    parts: tuple[Value, ...] = ()
+    node: ast.GeneratorExp | None = field(default=None, compare=False)
+    frame: int = 0
+
+
+@dataclass(frozen=True)
+class Spent(_Whole):
+    """An iterator that was gone through, or an object of which two branches made different things."""
+
+    why: str
+
+
+Object: TypeAlias = Items | Dictionary | Frame | Instance | Sequence | Counts | Output | Growing | Iterator | Spent
+
+
+def names_in(code: str) -> set[str]:
+    """The names in a text of the core program."""
+    return set(_NAME.findall(code))
+
+
+def renamed(code: str, names: Mapping[str, str]) -> str:
+    """A text of the core program with other names."""
+    return _NAME.sub(lambda found: names.get(found.group(), found.group()), code) if names else code
+
+
+def mapped(value: Value, change: Callable[[Scalar], Value]) -> Value:
+    """A value with other scalars; what is no plain value stays."""
+    match value:
+        case Scalar():
+            return change(value)
+        case Tuple(items):
+            return Tuple(tuple(mapped(one, change) for one in items))
+        case Record() | Row():
+            return replace(value, parts=tuple((name, mapped(one, change)) for name, one in value.parts))
+        case Opaque(parts=parts):
+            return replace(value, parts=tuple(mapped(one, change) for one in parts))
+    return value
+
+
+def with_names(value: Value, names: Mapping[str, str]) -> Value:
+    """A value whose scalars have other core names."""
+
+    def change(one: Scalar) -> Scalar:
+        tests = None if one.tests is None else tuple(renamed(test, names) for test in one.tests)
+        return replace(one, code=renamed(one.code, names), tests=tests)
+
+    return mapped(value, change)
+
+
+def constant_number(known: Any) -> Any:
+    """A literal as an exact number: floats are read as the decimal that is written."""
+    return Fraction(repr(known)) if type(known) is float else known

@@ -27,7 +27,11 @@ def claimed(row: Mapping[str, Any]) -> Spec:
 
 
 def pytest_generate_tests(metafunc):
-    for fixture, names in (("readable", ("tune", "accept", "people")), ("row", ("tune", "accept")), ("untrue", ("false",))):
+    for fixture, names in (
+        ("readable", ("tune", "accept", "people", "written")),
+        ("row", ("tune", "accept", "people", "written")),
+        ("untrue", ("false",)),
+    ):
         if fixture in metafunc.fixturenames:
             found = [row for name in names for row in rows(name) if fixture != "readable" or not row.get("refused")]
             metafunc.parametrize(fixture, found, ids=[row["name"] for row in found])

@@ -14,10 +14,10 @@ from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.ir import ListOf, contract_of
 from dpaudit.verifier.ordinary.reading import read
 from dpaudit.verifier.ordinary.replaying import Differs, compare, random_inputs, random_noise
-from dpaudit.verifier.ordinary.shapes import SHOWN
+from dpaudit.verifier.ordinary.state import SHOWN
 from tests.verifier.ordinary.conftest import rows
 
-ATTACKS = [row for name in ("attacks", "attacks_again", "attacks_third") for row in rows(name)]
+ATTACKS = [row for name in ("attacks", "attacks_again", "attacks_third", "attacks_heap") for row in rows(name)]
 HEAD = "import numpy as np\n\ndef f(data: list[int], eps):\n"
 RECORD = 12345
 """The record that most of the programs treat in a way of its own."""
@@ -45,7 +45,7 @@ def _inputs(reading, program, source):
     found = random_inputs(reading, program, source)
     for one in program.parameters:
         values = list(found[one.name]) if isinstance(one.sort, ListOf) else []
-        if values and not reading.texts and not one.name.endswith(("__here", "__which")) and source.random() < 0.6:
+        if values and not reading.state.texts and not one.name.endswith(("__here", "__which")) and source.random() < 0.6:
             values[source.randrange(len(values))] = RECORD
             found[one.name] = tuple(values)
     return found
@@ -60,12 +60,12 @@ def test_a_program_that_was_written_to_deceive_is_refused_or_read_as_python_read
         return
     source = random.Random(5)  # noqa: S311 - data for comparisons
     noise, promise = random_noise(source), contract_of(program).promise
-    data = [one for one in (_inputs(reading, program, source) for _ in range(40)) if violation(promise, one) is None]
+    data = [one for one in (_inputs(reading, program, source) for _ in range(25)) if violation(promise, one) is None]
     try:
         assert sum(compare(reading, program, one, noise) for one in data) > 0
     except Differs:
         # A function that is not computed may fail: what it is computed of was put out before, and a verdict is withdrawn.
-        assert SHOWN in reading.learned.outputs
+        assert SHOWN in reading.state.outputs
 
 
 @pytest.mark.campaign
@@ -75,7 +75,8 @@ def test_a_program_that_was_written_to_deceive_is_not_proven(attack):
         found = verify(attack["text"], claim="1", adjacency=_adjacency(attack), function="f", seconds=10)
     except Unsupported:
         return
-    assert not found.status.startswith("proven")
+    # Of two equal keys of a dictionary the later one counts: with a reader that knows, the claim holds.
+    assert attack.get("holds") or not found.status.startswith("proven")
 
 
 @pytest.mark.parametrize("name", PROVEN_WITHOUT)
@@ -101,16 +102,16 @@ def test_an_ordinary_function_is_read(body):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
+        ("    n = 0\n    for x in data:\n        n += 1\n    return x + np.random.laplace(0, 1)\n", "x, which the loop of line 5"),
+        ("    d = {}\n    if eps > 1:\n        d['a'] = 1\n    return len(d)\n", "`len(d)`"),
+        ("    k = 1\n    if len(data) > 3:\n        k = None\n    return k is None\n", "k, which is one of two different things"),
+        ("    try:\n        n = 1\n    except ValueError:\n        n = 2\n    return n\n", "`try`"),
+        ("    if len(data) > 3:\n        raise ValueError(len(data))\n    return 0\n", "an error that shows data"),
+        ("    return getattr(np.random, 'laplace')(0, 1)\n", "the name getattr"),
+        ("    u = np.random.random()\n    return u < 0.5, u < 0.7\n", "`u < 0.7`"),
         (
-            "    n = 0\n    for x in data:\n        n += 1\n    return x + np.random.laplace(0, 1)\n",
-            "x, which may have no value here",
-        ),
-        ("    d = {}\n    if eps > 1:\n        d['a'] = 1\n    return d\n", "the assignment to d['a']"),
-        ("    k = 1\n    xs = [x * k for x in data]\n    k = 2\n    return sum(xs) + k\n", "k, which gets another value"),
-        ("    d = {'a': 1}\n    def g():\n        d['a'] = 2\n        return 1\n    return g()\n", "a function"),
-        (
-            "    if len(data) > 3:\n        raise ValueError('a')\n    raise ValueError('b')\n",
-            "a raise under a test of private data",
+            "    def g():\n        for x in data:\n            if x > 9:\n                return 1\n    return g()\n",
+            "a return from a loop",
         ),
     ],
 )
@@ -121,7 +122,14 @@ def test_a_refusal_names_the_form_and_what_to_write(body, said):
 
 
 def test_a_number_that_is_an_int_in_some_runs_is_not_proven():
-    text = "def f(data: list[int], eps: Fraction):\n    s = 0\n    for x in data:\n        s += Fraction(0)\n    return s\n"
+    lines = [
+        "def f(data: list[int], eps: Fraction):",
+        "    s = 0",
+        "    for x in data:",
+        "        s += Fraction(0)",
+        "    return s",
+    ]
+    text = "\n".join(["from fractions import Fraction", *lines, ""])
     found = verify(text, claim="eps", adjacency="add_remove", seconds=5)
     assert found.status == "unknown"
     assert "whose type may show the data" in found.reason

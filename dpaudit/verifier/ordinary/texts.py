@@ -1,0 +1,115 @@
+"""What is not computed: rounded numbers, texts and functions of math, as functions of the values that they are made of."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Final
+
+from dpaudit.verifier.ordinary import numbers, outcomes
+from dpaudit.verifier.ordinary.refusing import refuse
+from dpaudit.verifier.ordinary.state import State
+from dpaudit.verifier.ordinary.values import Items, Nothing, Opaque, Output, Record, Ref, Scalar, Tuple, Value
+
+_FORMAT: Final = re.compile(r"[<>^]?\d{0,2},?(?:\.\d{1,2})?([dfgeEG%]?)")
+
+
+def opaque(state: State, node: ast.AST, *parts: Value, sort: str = "number") -> Opaque:
+    """What a place of the source makes of values."""
+    place = f"{getattr(node, 'lineno', 0)}:{getattr(node, 'col_offset', 0)}:{getattr(node, 'end_col_offset', 0)}"
+    if isinstance(node, ast.Call):
+        # One call may be of several functions.
+        place += f":{state.callee}"
+    return Opaque(place, tuple(_held(state, node, one) for one in parts), sort)
+
+
+def _held(state: State, node: ast.AST, found: Value) -> Value:
+    """A part, which must be a plain value."""
+    match found:
+        case Scalar() | Nothing() | Opaque():
+            return found
+        case Tuple(items):
+            return Tuple(tuple(_held(state, node, one) for one in items))
+        case Record(owner, parts):
+            return Record(owner, tuple((name, _held(state, node, one)) for name, one in parts))
+        case Ref():
+            held = state.object(found)
+            if isinstance(held, Items):
+                return Opaque(held.form, tuple(_held(state, node, one) for one in held.items))
+            if isinstance(held, Output):
+                raise refuse(node, f"`{ast.unparse(node)}` of a list that a loop fills", "compute it for each element", "DPA706")
+    raise refuse(node, f"`{ast.unparse(node)}`", "round and format numbers", "DPA706")
+
+
+def firm_number(state: State, node: ast.AST, found: Value) -> Value:
+    """A number whose type is sure, so that nothing fails by its type."""
+    if isinstance(found, Opaque) and found.sort == "number":
+        return found
+    one = numbers.scalar(state, node, found)
+    if one.kind == "str":
+        raise refuse(node, f"`{ast.unparse(node)}` of a text", "use a number", "DPA703")
+    return one
+
+
+def partial(state: State, node: ast.AST, *parts: Value) -> Opaque:
+    """What may fail for some numbers: they are put out where they, or the tests around, are not public."""
+    found = opaque(state, node, *parts)
+    if state.private_tests or any(not one.public for one in outcomes.scalars(found)):
+        outcomes.show(state, node, found)
+    return found
+
+
+def formatted(state: State, node: ast.JoinedStr) -> Value:
+    """A text with values in it: known where all are constants, else a function of them."""
+    parts: list[Value] = []
+    known = ""
+    for one in node.values:
+        if isinstance(one, ast.Constant):
+            known += str(one.value)
+            continue
+        assert isinstance(one, ast.FormattedValue)  # noqa: S101 - for the type checker
+        value = state.value(one.value)
+        spec = "".join(
+            str(part.value) if isinstance(part, ast.Constant) else "{" for part in getattr(one.format_spec, "values", [])
+        )
+        _check_format(state, node, value, spec)
+        parts.append(value)
+        if isinstance(value, Scalar) and type(value.known) in (str, int) and one.conversion == -1 and not spec:
+            known += str(value.known)
+            parts.pop()
+    if not parts:
+        return state.text(known)
+    return opaque(state, node, state.text(known), *parts, sort="text")
+
+
+def _check_format(state: State, node: ast.AST, value: Value, spec: str) -> None:
+    """Refuse a format that Python may not take for a value."""
+    found = _FORMAT.fullmatch(spec)
+    types = value.types if isinstance(value, Scalar) else frozenset({"?"})
+    if isinstance(value, Opaque):
+        fits = (value.sort == "number" and found is not None and found.group(1) != "d") or not spec
+    else:
+        exact = types & {"Fraction", "str", "bool"}
+        fits = not spec or (found is not None and not exact and (found.group(1) != "d" or types <= {"int", "np.int"}))
+    if not fits:
+        raise refuse(node, f"the format {spec!r} of this value", "format floats, or leave the format out", "DPA703")
+    as_text(state, node, value)
+
+
+def as_text(state: State, node: ast.AST, value: Value) -> None:
+    """Refuse what has no text that is sure to exist."""
+    match value:
+        case Scalar():
+            if value.kind == "int" and numbers.bits_of(value) > numbers.MOST_FLOAT_BITS:
+                raise refuse(node, "a whole number that is too long for a text", "use smaller numbers", "DPA706")
+            if not value.firm and value.tests is None:
+                state.untyped = state.untyped or state.line
+        case Opaque() | Nothing() | Record():
+            pass
+        case Tuple(items):
+            for one in items:
+                as_text(state, node, one)
+        case Ref():
+            _held(state, node, value)
+        case _:
+            raise refuse(node, f"`{ast.unparse(node)}`", "format numbers and texts", "DPA706")

@@ -1,0 +1,384 @@
+"""Functions and methods of numpy, on real numbers."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, Final
+
+from dpaudit.verifier.ordinary import arrays, iterating, numbers, texts
+from dpaudit.verifier.ordinary.calls import Sources, given
+from dpaudit.verifier.ordinary.refusing import refuse
+from dpaudit.verifier.ordinary.state import State
+from dpaudit.verifier.ordinary.values import (
+    Builtin,
+    Items,
+    Nothing,
+    Opaque,
+    Ref,
+    Scalar,
+    Sequence,
+    Span,
+    Tuple,
+    Value,
+)
+
+Args = list[Value]
+Named = dict[str, Value]
+
+
+def _array(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`np.array` and `np.asarray`."""
+    parts = given(node, args, named, "object", "dtype?")
+    kind = parts.get("dtype", Nothing())
+    source = parts["object"]
+    if state.callee == "numpy.asarray" and arrays.is_array(state, source) and isinstance(kind, Nothing):
+        held = state.object(source) if isinstance(source, Ref) else None
+        if isinstance(held, Items):
+            return source
+    made = arrays.made_of(state, node, source)
+    return made if isinstance(kind, Nothing) else _converted(state, node, made, kind)
+
+
+def _converted(state: State, node: ast.AST, found: Value, kind: Value) -> Value:
+    """An array of floats."""
+    if isinstance(kind, Builtin) and kind.name in ("float", "numpy.float64"):
+        return arrays.elementwise(
+            state, node, [found], lambda one: numbers.floated(state, node, _plain(state, node, one), arrays.FLOAT)
+        )
+    if isinstance(kind, Builtin) and kind.name == "int":
+
+        def whole(one: Value) -> Scalar:
+            value = _plain(state, node, one)
+            if value.kind != "int":
+                raise refuse(node, "a conversion of numbers that may not be whole", "leave it out", "DPA703")
+            return replace(value, types=arrays.WHOLE)
+
+        return arrays.elementwise(state, node, [found], whole)
+    raise refuse(node, "this dtype", "leave it out, or write dtype=float", "DPA706")
+
+
+def _plain(state: State, node: ast.AST, one: Value) -> Scalar:
+    """An element as a number; truth values count as 0 and 1."""
+    found = numbers.scalar(state, node, one)
+    return numbers.number(state, node, replace(found, types=numbers.BOOL) if found.kind == "bool" else found)
+
+
+def _filled(value: int | None) -> Any:
+    """The reader of `np.zeros`, `np.ones` and `np.full`."""
+
+    def read(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+        parts = given(node, args, named, "shape", *(["fill_value"] if value is None else []), "dtype?")
+        size = parts["shape"]
+        if isinstance(size, Tuple) and len(size.items) == 1:
+            size = size.items[0]
+        if not isinstance(size, Scalar) or type(size.known) is not int or not 0 < size.known <= iterating.MOST_UNROLLED:
+            raise refuse(node, "an array of this size", "write a list comprehension", "DPA706")
+        kind = parts.get("dtype", Nothing())
+        one = numbers.number(state, node, parts["fill_value"]) if value is None else numbers.constant(state, value)
+        if isinstance(kind, Builtin) and kind.name == "int" and one.kind == "int":
+            made = replace(one, types=arrays.WHOLE)
+        elif isinstance(kind, Nothing) or (isinstance(kind, Builtin) and kind.name == "float"):
+            whole = value is None and isinstance(kind, Nothing)
+            made = (
+                numbers.scalar(state, node, arrays.element(state, node, one))
+                if whole
+                else numbers.floated(state, node, one, arrays.FLOAT)
+            )
+        else:
+            raise refuse(node, "this dtype", "leave it out", "DPA706")
+        return state.new(Items((made,) * size.known, "array"))
+
+    return read
+
+
+def _sum(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`np.sum` of one axis."""
+    found = arrays.held_by(state, node, given(node, args, named, "a")["a"])
+    state.real("sums by numpy")
+    start = numbers.constant(state, 0)
+    if isinstance(found, Sequence):
+        made = arrays.fold(state, node, _counting(found), start)
+    else:
+        plain = [(None, _plain(state, node, one) if isinstance(one, Scalar) else one) for one in found.items]
+        made = arrays.total(state, node, plain, start)  # type: ignore[assignment]
+    if isinstance(made, Opaque):
+        return made
+    return replace(made, types=arrays.OF_KIND[made.kind], tests=(), bits=numbers.DATA_BITS if not made.is_known else made.bits)
+
+
+def _counting(found: Sequence) -> Sequence:
+    """A sequence whose truth values count as 0 and 1."""
+    value = found.value
+    return replace(found, value=replace(value, types=numbers.BOOL)) if isinstance(value, Scalar) and value.kind == "bool" else found
+
+
+def _mean(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`np.mean` of one axis."""
+    return arrays.mean(state, node, given(node, args, named, "a")["a"], arrays.FLOAT)
+
+
+def _clip(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`np.clip`: the greater of the number and the lower end, then the smaller of that and the upper end."""
+    renamed = {{"min": "a_min", "max": "a_max"}.get(key, key): one for key, one in named.items()}
+    parts = given(node, args, renamed, "a", "a_min?", "a_max?")
+    found, low, high = parts["a"], parts.get("a_min", Nothing()), parts.get("a_max", Nothing())
+    if isinstance(found, Scalar) and found.origin is not None and "." not in found.origin and "[" not in found.origin:
+        state.assume(found.origin, "list", "np.clip")
+    state.real("arrays of floats")
+
+    ends = [end for end in (low, high) if not isinstance(end, Nothing)]
+
+    def make(one: Value, *_: Value) -> Value:
+        if not isinstance(low, Nothing):
+            one = numbers.extreme(state, node, one, low, least=False)
+        return one if isinstance(high, Nothing) else numbers.extreme(state, node, one, high, least=True)
+
+    if any(not isinstance(end, (Scalar, Nothing)) for end in (low, high)):
+        raise refuse(node, "clip ends that are no numbers", "use numbers", "DPA706")
+    # Which of the ends is which is a part of what is not computed.
+    state.callee += f" {isinstance(low, Nothing)} {isinstance(high, Nothing)}"
+    return arrays.elementwise(state, node, [_as_array(state, node, found), *ends], make)
+
+
+def _as_array(state: State, node: ast.AST, found: Value) -> Value:
+    """A list as the array that numpy takes it for."""
+    if not isinstance(found, (Ref, Tuple)):
+        return found
+    return arrays.made_of(state, node, found)
+
+
+def _pair(*, least: bool) -> Any:
+    """The reader of `np.minimum` and `np.maximum`."""
+
+    def read(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+        parts = given(node, args, named, "x1", "x2")
+        state.real("arrays of floats")
+        both = [_as_array(state, node, one) for one in parts.values()]
+        return arrays.elementwise(state, node, both, lambda a, b: numbers.extreme(state, node, a, b, least=least))
+
+    return read
+
+
+def _where(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`np.where` with three arguments."""
+    parts = given(node, args, named, "condition", "x", "y")
+    if not any(isinstance(one, Ref) for one in parts.values()):
+        raise refuse(node, f"`{ast.unparse(node)}` of numbers", "write `x if test else y`", "DPA706")
+    state.real("arrays of floats")
+
+    def make(test: Value, one: Value, other: Value) -> Value:
+        found = numbers.scalar(state, node, test)
+        if found.kind != "bool":
+            raise refuse(node, "np.where of numbers", "compare them first", "DPA703")
+        first, second = numbers.number(state, node, one), numbers.number(state, node, other)
+        made = numbers.chosen(state, node, found, first, second)
+        return replace(made, types=arrays.OF_KIND[made.kind], tests=())
+
+    return arrays.elementwise(state, node, list(parts.values()), make)
+
+
+def _extreme(*, least: bool) -> Any:
+    """The reader of `np.max` and `np.min`."""
+
+    def read(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+        found = arrays.held_by(state, node, given(node, args, named, "a")["a"])
+        if isinstance(found, Sequence):
+            made = arrays.best(state, node, found, None, least=least)
+            assert isinstance(made, Scalar)  # noqa: S101 - for the type checker
+            return replace(made, types=arrays.OF_KIND[made.kind], tests=())
+        if not found.items:
+            raise refuse(node, "the largest or smallest of nothing", "give numbers", "DPA704")
+        items = arrays.alike(state, node, found.items)
+        if any(isinstance(one, Opaque) for one in items):
+            return texts.opaque(state, node, *items)
+        top = items[0]
+        for one in items[1:]:
+            top = numbers.extreme(state, node, top, one, least=least)
+        return top
+
+    return read
+
+
+def _argument(*, least: bool) -> Any:
+    """The reader of `np.argmax` and `np.argmin`: the first of equal ones."""
+
+    def read(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+        found = arrays.held_by(state, node, given(node, args, named, "a")["a"])
+        sign = "<" if least else ">"
+        if isinstance(found, Items):
+            items = arrays.alike(state, node, found.items)
+            if not items:
+                raise refuse(node, "the place of the largest of nothing", "give numbers", "DPA704")
+            if any(isinstance(one, Opaque) for one in items):
+                return texts.opaque(state, node, *items)
+            place, top = numbers.constant(state, 0, arrays.WHOLE), numbers.number(state, node, items[0])
+            for number, one in enumerate(items[1:], 1):
+                value = numbers.number(state, node, one)
+                better = numbers.compared(state, node, ast.Lt() if least else ast.Gt(), value, top)
+                place = numbers.chosen(state, node, better, numbers.constant(state, number, arrays.WHOLE), place)
+                top = numbers.chosen(state, node, better, value, top)
+                if not better.is_known:
+                    place, top = state.keep("best", place), state.keep("top", top)
+            return place
+        if not found.index or found.length is None or not isinstance(found.value, Scalar) or found.value.kind == "bool":
+            raise refuse(node, f"`{ast.unparse(node)}`", "use an array of public length", "DPA706")
+        state.owe(f"{found.length.code} > 0")
+        best_place, top_name, depth = state.fresh("best"), state.fresh("top"), state.depth
+        state.emit(f"{best_place} = 0")
+        state.emit(f"{top_name} = {'0' if found.value.kind == 'int' else 'Fraction(0)'}")
+        begin = len(state.lines)
+        one = numbers.number(state, node, state.opened(node, found))
+        place_name = str(state.lines[begin][1]).split()[1]
+        held = state.keep("value", one)
+        state.emit(f"if {place_name} == 0 or {held.code} {sign} {top_name}:")
+        state.depth += 1
+        state.emit(f"{best_place} = {place_name}")
+        state.emit(f"{top_name} = {held.code}")
+        state.depth = depth
+        return Scalar(best_place, "int", arrays.WHOLE, noisy=one.noisy, bits=numbers.DATA_BITS)
+
+    return read
+
+
+def _histogram(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`np.histogram` with public edges: the last bin is closed, values outside are dropped."""
+    parts = given(node, args, named, "a", "bins", "range?")
+    found, edges = arrays.held_by(state, node, parts["a"]), _edges(state, node, parts)
+    if len(edges) < 2 or not all(edge.is_known for edge in edges) or any(a.known >= b.known for a, b in pairwise(edges)):
+        raise refuse(node, "edges that are no growing constants", "write them out in order", "DPA706")
+    if isinstance(found, Items):
+        raise refuse(node, "a histogram of values that are written out", "count them", "DPA706")
+    counts: list[Value] = []
+    for low, high in pairwise(edges):
+        last = ast.LtE() if high is edges[-1] else ast.Lt()
+
+        def inside(one: Value, low: Scalar = low, high: Scalar = high, last: ast.cmpop = last) -> tuple[None, Value]:
+            value = numbers.number(state, node, one)
+            ends = [numbers.compared(state, node, ast.LtE(), low, value), numbers.compared(state, node, last, value, high)]
+            return None, replace(numbers.connected("and", ends), types=numbers.BOOL)
+
+        bin_count = arrays.fold(state, node, iterating.over(state, node, found, inside), numbers.constant(state, 0))
+        counts.append(replace(bin_count, types=arrays.WHOLE, bits=numbers.DATA_BITS))
+    return Tuple((state.new(Items(tuple(counts), "array")), state.new(Items(tuple(edges), "array"))))
+
+
+def _edges(state: State, node: ast.AST, parts: Named) -> list[Scalar]:
+    """The edges of a histogram."""
+    bins, ends = parts["bins"], parts.get("range")
+    if isinstance(bins, Scalar) and type(bins.known) is int and isinstance(ends, Tuple) and len(ends.items) == 2:
+        low, high = (numbers.number(state, node, one) for one in ends.items)
+        if low.is_known and high.is_known and low.known < high.known and 0 < bins.known <= iterating.MOST_UNROLLED:
+            state.real("edges computed by numpy")
+            step = (Fraction(high.known) - low.known) / bins.known
+            return [numbers.constant(state, Fraction(low.known) + step * place, arrays.FLOAT) for place in range(bins.known + 1)]
+    if isinstance(bins, (Ref, Tuple)) and ends is None:
+        held = arrays.held_by(state, node, bins)
+        if isinstance(held, Items):
+            return [numbers.number(state, node, one) for one in arrays.alike(state, node, held.items)]
+    raise refuse(node, "a histogram whose edges come from the data", "write `bins=[...]` with public edges", "DPA706")
+
+
+def _count_nonzero(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`np.count_nonzero` of truth values."""
+    found = arrays.held_by(state, node, given(node, args, named, "a")["a"])
+    if not isinstance(found, Sequence) or not isinstance(found.value, Scalar) or found.value.kind != "bool":
+        raise refuse(node, f"`{ast.unparse(node)}`", "count a comparison", "DPA706")
+    return replace(arrays.fold(state, node, _counting(found), numbers.constant(state, 0)), types=numbers.INT)
+
+
+def _arange(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`np.arange` of whole constants."""
+    found = Sources.PYTHON["range"](state, node, args, named)
+    if isinstance(found, Span) and found.start.is_known and found.stop.is_known:
+        written = range(found.start.known, found.stop.known, found.step)
+        if len(written) <= iterating.MOST_UNROLLED:
+            return state.new(Items(tuple(numbers.constant(state, one, arrays.WHOLE) for one in written), "array"))
+    raise refuse(node, "a long arange, or one whose ends are not constant", "use range in a loop", "DPA706")
+
+
+def _linspace(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`np.linspace` of constants."""
+    parts = [numbers.number(state, node, one) for one in given(node, args, named, "start", "stop", "num").values()]
+    if not all(one.is_known for one in parts) or not 2 <= parts[2].known <= iterating.MOST_UNROLLED:
+        raise refuse(node, "linspace of what is not constant", "write the numbers out", "DPA706")
+    state.real("numbers computed by numpy")
+    low, high, count = Fraction(parts[0].known), Fraction(parts[1].known), int(parts[2].known)
+    return state.new(
+        Items(tuple(numbers.constant(state, low + (high - low) * k / (count - 1), arrays.FLOAT) for k in range(count)), "array")
+    )
+
+
+def _opaque(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`np.round`, `floor`, `sqrt` and the like, which numpy computes for all numbers."""
+    if not 1 <= len(args) <= 2 or set(named) - {"decimals"}:
+        raise refuse(node, f"`{ast.unparse(node)}`", "pass one number or array", "DPA706")
+    if any(not (isinstance(one, Scalar) and type(one.known) is int) for one in (*args[1:], *named.values())):
+        raise refuse(node, f"`{ast.unparse(node)}`", "round to a constant number of digits", "DPA706")
+    digits = [*args[1:], *named.values()]
+    if isinstance(args[0], Ref):
+        return arrays.elementwise(
+            state, node, [_as_array(state, node, args[0])], lambda one: texts.opaque(state, node, one, *digits)
+        )
+    return texts.opaque(state, node, texts.firm_number(state, node, args[0]), *digits)
+
+
+def _any(*, every: bool) -> Any:
+    """The reader of `np.any` and `np.all`."""
+
+    def read(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+        found = arrays.held_by(state, node, given(node, args, named, "a")["a"])
+        if not isinstance(found, Sequence) or not isinstance(found.value, Scalar) or found.value.kind != "bool":
+            raise refuse(node, f"`{ast.unparse(node)}`", "use it on a comparison", "DPA706")
+        return replace(arrays.any_of(state, node, found, every=every), types=arrays.TRUTH)
+
+    return read
+
+
+def _of_array(state: State, node: ast.AST, owner: Value, name: str, args: Args, named: Named) -> Value | None:
+    """Methods of arrays."""
+    held = state.object(owner) if isinstance(owner, Ref) else None
+    if not isinstance(owner, Ref) or not isinstance(held, (Items, Sequence)) or held.form not in ("array", "any"):
+        return None
+    if name == "astype" and len(args) == 1 and not named:
+        return _converted(state, node, owner, args[0])
+    if name == "copy" and not args and not named:
+        return state.new(held)
+    if name == "tolist" and isinstance(held, Items) and not args and not named:
+        types = {"int": numbers.INT, "real": numbers.FLOAT, "bool": numbers.BOOL}
+        return state.new(
+            Items(tuple(replace(one, types=types[one.kind]) if isinstance(one, Scalar) else one for one in held.items))
+        )
+    read = _METHODS.get(name)
+    return None if read is None else read(state, node, [owner, *args], named)
+
+
+def _float64(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`np.float64` of a number."""
+    return numbers.floated(state, node, numbers.number(state, node, given(node, args, named, "x")["x"]), arrays.FLOAT)
+
+
+def _absolute(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`np.abs`."""
+    return arrays.absolute(state, node, _as_array(state, node, given(node, args, named, "x")["x"]))
+
+
+_METHODS: Final[dict[str, Any]] = {
+    "argmax": _argument(least=False), "argmin": _argument(least=True), "clip": _clip, "max": _extreme(least=False),
+    "mean": _mean, "min": _extreme(least=True), "round": _opaque, "sum": _sum, "any": _any(every=False), "all": _any(every=True),
+}  # fmt: skip
+
+
+def fill() -> None:
+    """Enter the functions of this module."""
+    functions: dict[str, Any] = {
+        **_METHODS, "abs": _absolute, "absolute": _absolute, "amax": _extreme(least=False), "amin": _extreme(least=True),
+        "arange": _arange, "array": _array, "asarray": _array, "count_nonzero": _count_nonzero, "full": _filled(None),
+        "histogram": _histogram, "linspace": _linspace, "maximum": _pair(least=False), "minimum": _pair(least=True),
+        "ones": _filled(1), "zeros": _filled(0), "where": _where, "floor": _opaque, "ceil": _opaque, "rint": _opaque,
+        "sqrt": _opaque, "exp": _opaque, "log": _opaque, "float64": _float64, "around": _opaque,
+    }  # fmt: skip
+    Sources.MODULES.update({f"numpy.{name}": read for name, read in functions.items()})
+    Sources.METHODS["array"] = _of_array
