@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from dpaudit.verifier.ordinary.numbers import DATA_BITS
 from dpaudit.verifier.ordinary.reading import Reading
 
 REAL_NUMBERS: Final = "proven (real numbers)"
@@ -97,6 +98,8 @@ def assumptions(reading: Reading) -> tuple[str, ...]:
         found.append("between databases of the domain; that data outside it are rejected can be observed")
     if "add_remove" in reading.data.relations.values():
         found.append("neighbours keep the order of records")
+    if "numpy" in reading.source.text and any("int" in kind for _, kind, _ in reading.inputs):
+        found.append(f"whole numbers of the data are less than 2**{DATA_BITS}, so that numpy's 64 bits hold what is made of them")
     found += reading.notes
     if reading.reals:
         found.append(f"{FLOATS} ({', '.join(reading.reals)})")
