@@ -362,12 +362,16 @@ _REALS: Final = (
         kind="enumerated",
     ),
     mechanism(
-        "PrefixSums.mechanism",
-        "Whatever was released before, squared shifts of the rows add up to the squared sensitivity of the matrix at most.",
-        f"{_TESTS}test_prefix_sums.py::test_no_record_moves_the_rows_further_than_is_logged_and_some_record_does",
+        "PrefixSums.adaptive",
+        "Rows with Gaussian noise lose no more when later values depend on earlier rows.",
         "citation:Denisov, McMahan, Rush, Smith, Thakurta 2022, Theorem 2.1",
-        needs=("GaussianMechanism.mechanism",),
         kind="axiom",
+    ),
+    mechanism(
+        "PrefixSums.mechanism",
+        "Squared shifts of the rows add up to the squared sensitivity of the matrix at most.",
+        f"{_TESTS}test_prefix_sums.py::test_no_record_moves_the_rows_further_than_is_logged_and_some_record_does",
+        needs=("GaussianMechanism.mechanism", "PrefixSums.adaptive"),
     ),
     _claim("PrefixSums", "The loss of one Gaussian at the sensitivity of the matrix.", "PrefixSums.mechanism", "declared"),
 )

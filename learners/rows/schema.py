@@ -50,7 +50,7 @@ def require_number_columns(table: Any) -> None:
         raise InvalidArgument(
             "DPA105",
             f"features must be numbers, got columns of other types: {shown}. Drop them, or encode them by a public rule first: "
-            "TableEncoder(columns={'age': (17, 90), 'sex': ['f', 'm']}) in make_private_pipeline, or for categories "
+            "TableEncoder(columns={'width': (0, 10), 'shape': ['round', 'flat']}) in make_private_pipeline, or for categories "
             'OneHotEncoder(categories=[["no", "yes"]], handle_unknown="ignore"), which then reads no list from the records.',
         )
 

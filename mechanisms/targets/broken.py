@@ -16,7 +16,6 @@ from mechanisms.laplace import LaplaceMechanism
 from mechanisms.lattice import clamp_to_lattice
 from mechanisms.laws import DiscreteLaplace
 from mechanisms.noisy_max import NoisyMax, greatest
-from mechanisms.prefix_sums import PrefixSums
 from mechanisms.sampling.random import source_from
 from mechanisms.stability_histogram import StabilityHistogram
 from mechanisms.targets.people import RECORDS, find_first, replace_record
@@ -106,6 +105,8 @@ def running_counts_of_returning_people(people: Sequence[Sequence[int]], count: i
 
     Source: Choquette-Choo, McMahan, Rush, Thakurta 2023, on multiple participation.
     """
+    from mechanisms.prefix_sums import PrefixSums
+
     mechanism = PrefixSums(steps=8, sensitivity=1, sigma=2)
     visits = np.bincount([day for days in people for day in days], minlength=8) if people else np.zeros(8, np.int64)
     return mechanism.releases(visits, count, source_from(rng))

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.claims import Adjacency, ApproxDP, Claim, PureDP
+from dpaudit.claims import ADD_REMOVE, GDP, Adjacency, ApproxDP, Claim, PureDP
 from dpaudit.targets import Target
 from mechanisms.discrete_gaussian import DiscreteGaussianMechanism
 from mechanisms.euclidean import EuclideanMechanism
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.laws import FiniteLaw, Staircase
-from mechanisms.prefix_sums import PrefixSums
 from mechanisms.real_gaussian import RealGaussianMechanism
 from mechanisms.real_laplace import RealLaplaceMechanism
 from mechanisms.sampling.random import source_from
@@ -26,6 +25,7 @@ from mechanisms.vector import VectorMechanism
 
 if TYPE_CHECKING:
     from mechanisms.additive import AdditiveMechanism
+    from mechanisms.prefix_sums import PrefixSums
 
 _L1: Final = Adjacency("norm_ball", norm="l1", radius=1)
 _L2: Final = Adjacency("norm_ball", norm="l2", radius=1)
@@ -39,10 +39,17 @@ REAL_GAUSSIAN: Final = RealGaussianMechanism(sensitivity=1, sigma=1, adjacency=_
 EUCLIDEAN: Final = EuclideanMechanism(sensitivity=1, epsilon=1, lattice="1/64", adjacency=_L2)
 VECTOR: Final = VectorMechanism(norm_bound=1, noise_multiplier=1, adjacency="replace_one")
 DAYS: Final = 8
-PREFIX_SUMS: Final = PrefixSums(steps=DAYS, sensitivity=1, sigma=2)
 STAIRCASE: Final = Staircase(sensitivity=4, epsilon=1)
 # Weights that halve with each step, up to a last one whose next neighbour would be impossible.
 BOUNDED: Final = FiniteLaw({-2: 1, -1: 2, 0: 4, 1: 2, 2: 1})
+
+
+@cache
+def _prefix_sums() -> PrefixSums:
+    """Running sums; made when they are first used, since a matrix is priced when it is made."""
+    from mechanisms.prefix_sums import PrefixSums
+
+    return PrefixSums(steps=DAYS, sensitivity=1, noise_multiplier=2)
 
 
 @cache
@@ -83,7 +90,8 @@ def sample_euclidean(value: Sequence[int], count: int, rng: np.random.Generator)
 
 def sample_running_counts(days: Sequence[int], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Running counts of records, each of which is the number of its day, in a row for each copy."""
-    return PREFIX_SUMS.releases(np.bincount(days, minlength=DAYS) if days else np.zeros(DAYS, np.int64), count, source_from(rng))
+    counts = np.bincount(days, minlength=DAYS) if days else np.zeros(DAYS, np.int64)
+    return _prefix_sums().releases(counts, count, source_from(rng))
 
 
 def sample_vector(rows: Sequence[Sequence[int]], count: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -122,12 +130,14 @@ TARGETS: Final = (
         [((0, 0), (1, 0))],
         sample_euclidean,
     ),
-    sound(
-        "running_counts",
-        "counts of records up to each of eight days, with noise that is correlated over the days",
-        PREFIX_SUMS,
-        [((0,), ()), ((2, 5), (5,))],
-        sample_running_counts,
+    Target(
+        name="running_counts",
+        description="counts of records up to each of eight days, with noise that is correlated over the days",
+        sample=sample_running_counts,
+        claim=Claim(GDP(mu="1/2"), adjacency=ADD_REMOVE),
+        proof="proofs.chain#PrefixSums.claim",
+        neighbours=[((0,), ()), ((2, 5), (5,))],
+        public_data=True,
     ),
     sound(
         "clipped_sum",

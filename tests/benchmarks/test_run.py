@@ -13,6 +13,8 @@ import run
 PARTS = {
     "accounting_tools": "accounting.py",
     "learners_peer": "learners.py",
+    "loops_jax_privacy": "training_loops.py",
+    "loops_opacus": "training_loops.py",
     "run": "run.py",
 }
 """Programs that are no benchmarks of their own, and what starts them."""

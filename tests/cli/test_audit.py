@@ -147,7 +147,7 @@ def test_wrong_options_are_refused_with_exit_code_2(dpaudit, arguments):
 def test_data_without_a_target_is_refused(dpaudit):
     result = dpaudit("audit", "--data", "people.csv")
     assert 2 == result.exit_code
-    assert "name one" in result.stderr
+    assert "none is named. Write: dpaudit audit FILE.py:NAME --data" in result.stderr
 
 
 def test_json_is_one_valid_document_whatever_the_target_prints(dpaudit, validator):

@@ -414,6 +414,9 @@ def a_score_of_zero_is_an_error():
 
 
 CHECKS = (
+    a_profile_moves_by_no_more_than_was_charged,
+    weights_of_records_are_cut,
+    sums_of_clusters_move_by_no_more_than_was_charged,
     clipped_rows_have_a_width_of_their_own,
     bounds_cover_the_constant,
     margins_lose_no_unit,

@@ -34,6 +34,7 @@ SEARCHED: Final = "datasets unlike the data are searched"
 
 _FIRST: Final = (32, 256)
 _SECOND_SHARE: Final = 4
+_LAST_SHARE: Final = 6
 _PROBE: Final = 64
 _STRONG: Final = 1.0
 
@@ -129,7 +130,9 @@ def search_pairs(case: Case) -> tuple[Case, tuple[Property, ...]]:
     size = min(max(_FIRST[0], search.left // 3 // max(1, len(vetting.plausible))), _FIRST[1])
     search.look(vetting.plausible, size)
     for way in ways:
-        _follow(search, way)
+        # What the steps of ways show has to be looked at again, so a part of the runs is kept for that.
+        if search.left > runs // _LAST_SHARE:
+            _follow(search, way)
     steps = [place for way in ways for place in way if place in search.rows]
     steps = [place for place in search.best(steps)[: 2 * FINALISTS] if search.merit(place)[0] > 0]
     stepped = vet(case, steps, most=search.left // 2)
