@@ -370,7 +370,7 @@ def _a28(runs: int) -> Found:
     quote="Exponential mechanism over C with privacy parameter",
     promised="A cover may be sampled cell by cell, where all of a cell err on the same records.",
     expects=Standing.CONDITION,
-    number="epsilon 5.759 of 1 with equal cells",
+    number="epsilon 2.966 of 1 with equal cells",
     correction="Cells must weigh as much as they hold of a measure that does not depend on the data; cells do depend on it.",
     code=("learners/choices/arcs.py:choose_point",),
 )
