@@ -45,7 +45,7 @@ _MILLIONTH: Final = "1e-6"
 )
 def _n1(runs: int) -> Found:
     """The lemmas, and the record whose image is zero."""
-    bare = sign_map(dimension_in=2, dimension_out=1, seed=1)
+    bare = sign_map(dimension_in=2, dimension_out=1, seed=0)
     cancelled = not np.asarray(bare.apply(unit_images(np.array([[1.0, 1.0]]), np.zeros(1, dtype=np.int64), None)).steps).any()
     found = unit_images(np.array([[1.0, 1.0]]), np.zeros(1, dtype=np.int64), bare)
     axis = [int(step) for step in np.asarray(found.steps)[0]]

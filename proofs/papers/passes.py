@@ -332,7 +332,7 @@ def _a26(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
     quote="uniformly with replacement",
     promised="The randomness by which records are drawn or ordered may be counted on, whoever knows it.",
     expects=Standing.CONDITION,
-    number="epsilon 1.191 of 1",
+    number="epsilon 1.19 of 1",
     correction="Draw it in secret for every fit. Seeds are never accepted, and a run with a known order is priced as one.",
     code=("learners/margins/erm.py:erm_plan", "learners/solvers/orders.py:random_order"),
 )

@@ -185,7 +185,7 @@ def _p4(runs: int) -> Found:
         "An accurate mean correlates with every record, so that a private one cannot be too accurate even with public records."
     ),
     expects=Standing.HOLDS,
-    number="error 20 < 69",
+    number="error 13 < 165",
     correction="With explicit constants, which the text leaves open, it is a test that refutes means that are too accurate.",
     code=("dpaudit/auditor/membership/public_data.py:refute_by_accuracy",),
 )
