@@ -3,10 +3,10 @@
     python benchmarks/anything.py [--half tune] [--runs 20000] [--seeds 1] [--workers 2] [--state state.jsonl] [--output DIR]
 
 The releases are those of `anything_outputs.py` (the pair is given), `anything_data.py` (from `data=`) and, of both kinds,
-`anything_further.py`, each beside a sound twin.
+`anything_further.py`, `anything_strange.py` and `anything_strange_data.py`, each beside a sound twin.
 They were written before the code was fitted to them; those at even places were for tuning, those at odd ones for acceptance.
 
-Needs: pandas, polars. Size: every release and its twin at one seed, 200,000 runs each.
+Needs: pandas, polars, scikit-learn. Size: every release and its twin at one seed, 200,000 runs each.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
 import anything_data  # noqa: E402
 import anything_further  # noqa: E402
 import anything_outputs  # noqa: E402
+import anything_strange  # noqa: E402
+import anything_strange_data  # noqa: E402
 from measuring import Bar, bars_table, code_of, incomplete, table, versions, write  # noqa: E402
 from resuming import Found, Job, results  # noqa: E402
 
@@ -39,6 +41,8 @@ LISTS: Final[dict[str, tuple[Mapping[str, Any], Callable[..., Target]]]] = {
     "data": (anything_data.DATA, partial(anything_data.target, anything_data.DATA)),
     "further outputs": (anything_further.OUTPUTS, partial(anything_outputs.target, anything_further.OUTPUTS)),
     "further data": (anything_further.DATA, partial(anything_data.target, anything_further.DATA)),
+    "strange outputs": (anything_strange.OUTPUTS, partial(anything_outputs.target, anything_strange.OUTPUTS)),
+    "strange data": (anything_strange_data.DATA, partial(anything_data.target, anything_strange_data.DATA)),
 }
 """The releases of each list by name, and what makes targets of them."""
 

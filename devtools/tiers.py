@@ -4,11 +4,27 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Collection, Mapping
 from typing import Final
 
 import pytest
 
 LEFT_OUT: Final = "the time is over"
+ROOMS: Final[Mapping[str, tuple[str, ...]]] = {
+    "catch": ("dpaudit/auditor", "dpaudit/catalogue"),
+    "plugin": ("dpaudit/pytest_plugin", "examples/clinic"),
+    "reference": ("dpaudit/accounting", "mechanisms"),
+    "repository": ("devtools", "docs"),
+    "statistical": ("dpaudit/auditor", "mechanisms"),
+}
+"""The folders of code that a folder of tests is about, where it does not have their name."""
+
+
+def is_touched(test: str, change: Collection[str]) -> bool:
+    """Whether a test file itself has changed, or code in the room that its folder is about."""
+    room = test.split("/")[1]
+    folders = tuple(f"{folder}/" for folder in ROOMS.get(room, (f"dpaudit/{room}", room)))
+    return test in change or any(file.startswith(folders) for file in change)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

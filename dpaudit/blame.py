@@ -180,7 +180,13 @@ def _wrong_call(text: str, frame: FrameType, written: list[str]) -> str:
         listed = f". It has {', '.join(known)}" if known else ""
         return f"{name} has no argument {found['word']!r}{meant(found['word'], known) or listed}"
     if _MISSING.fullmatch(text):
-        return f"{text}. To pass the function itself, write {name} without brackets" if inspect.isfunction(called) else text
+        if inspect.isfunction(called):
+            return f"{text}. To pass the function itself, write {name} without brackets"
+        return (
+            f"{text}. A target states what it promises: {name}(claim=Claim(PureDP(epsilon=1)), ...)"
+            if text.endswith("Target.__init__() missing 1 required keyword-only argument: 'claim'")
+            else text
+        )
     if _TOO_MANY.fullmatch(text):
         by_name = _by_name(called)
         return f"{text}. Give them by name: {name}({', '.join(f'{one}=...' for one in by_name)})" if by_name else text

@@ -81,7 +81,8 @@ class Bound:
     """The one-binomial lower bound `epsilon` at `delta` from runs that nothing was chosen on, None where the counts give none.
 
     It is wrong with probability at most 1 - `confidence`; `p_value` is for "the claim holds"; `direction` is "forward" where the
-    second dataset of the pair counts as label 1 in the ratio, else "reverse".
+    second dataset of the pair counts as label 1 in the ratio, else "reverse". Where several events were tested together, `share` of
+    the error probability paid for this one. `mu` is the bound for a claim of Gaussian privacy, as likely to be right by itself.
     """
 
     epsilon: Fraction | None
@@ -90,6 +91,8 @@ class Bound:
     counts: Counts
     direction: str
     p_value: float
+    share: Fraction = field(default=Fraction(1), metadata={"left out": True})
+    mu: Fraction | None = field(default=None, metadata={"left out": True})
 
 
 @dataclass(frozen=True)

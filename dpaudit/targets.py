@@ -200,7 +200,9 @@ def _pairs(neighbours: object) -> tuple[tuple[Any, Any], ...]:
     pairs = tuple(neighbours) if isinstance(neighbours, Iterable) else ()
     if not pairs or any(not isinstance(pair, tuple) or len(pair) != 2 for pair in pairs):
         raise InvalidArgument(
-            "DPA404", "neighbours= must be a non-empty sequence of pairs (first, second) of datasets, or a strategy of pairs."
+            "DPA404",
+            "neighbours= must be a non-empty sequence of pairs (first, second) of datasets, or a strategy of pairs. "
+            "For one pair write neighbours=[(first, second)].",
         )
     return pairs
 

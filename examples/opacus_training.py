@@ -1,27 +1,40 @@
 """Audit a training by Opacus 1.6.0: every step watched, gradient canaries, and what its divisor reveals.
 
-Run `pip install dpaudit opacus==1.6.0`, then `python examples/opacus_training.py`: a minute on two cores.
+Run `pip install dpaudit opacus==1.6.0`, then `python examples/opacus_training.py TABLE.csv`: a minute on two cores. The table has a
+header, numbers, and a class in its last column; without one, invented records are used.
 """
 
 import math
+import sys
 from fractions import Fraction
 
+import numpy as np
 import torch
 from opacus import PrivacyEngine
 from scipy.special import chdtrc
 
 from dpaudit.auditor.membership import DPSGD
-from dpaudit.auditor.training import OpacusCanaries, watch_opacus
+from dpaudit.auditor.training import OpacusCanaries, from_opacus
 
-RECORDS, BATCH, EPOCHS, NOISE, DELTA = 1000, 50, 2, 1.0, "1e-5"
+BATCH, EPOCHS, NOISE, DELTA = 50, 4, 1.0, "1e-5"
 
 
-def prepare(records: int = RECORDS, batch: int = BATCH, *, constant: bool = False) -> tuple:
-    """A small network for which Opacus is set up in the usual way; with constant zeros as data, all gradients are zero."""
+def table() -> tuple[torch.Tensor, torch.Tensor]:
+    """Features on a scale that looks at no record, and classes."""
     torch.manual_seed(0)
-    features = torch.zeros(records, 20) if constant else torch.randn(records, 20)
-    model = torch.nn.Sequential(torch.nn.Linear(20, 40, bias=False), torch.nn.Tanh(), torch.nn.Linear(40, 2, bias=False))
-    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(features, (features[:, 0] > 0).long()), batch_size=batch)
+    if len(sys.argv) < 2:
+        features = torch.randn(1000, 20)
+        return features, (features[:, 0] > 0).long()
+    rows = np.genfromtxt(sys.argv[1], delimiter=",", skip_header=1)
+    features = np.sign(rows[:, :-1]) * np.log1p(np.abs(rows[:, :-1])) / 3
+    return torch.tensor(features, dtype=torch.float32), torch.tensor(rows[:, -1]).long()
+
+
+def prepare(features: torch.Tensor, classes: torch.Tensor, batch: int = BATCH) -> tuple:
+    """A small network for which Opacus is set up in the usual way."""
+    inputs, outputs = features.shape[1], int(classes.max()) + 1
+    model = torch.nn.Sequential(torch.nn.Linear(inputs, 40, bias=False), torch.nn.Tanh(), torch.nn.Linear(40, outputs, bias=False))
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(features, classes), batch_size=batch)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.5, momentum=0.9)
     return PrivacyEngine().make_private(
         module=model, optimizer=optimizer, data_loader=loader, noise_multiplier=NOISE, max_grad_norm=1.0
@@ -41,7 +54,8 @@ def ratio_of_deviations(batch: int) -> float:
     """Deviation of released gradients without batch-th record over the one with it, for gradients that are all zero."""
     deviations = []
     for records in (20 * batch, 20 * batch - 1):
-        model, optimizer, loader = prepare(records, batch, constant=True)
+        # Of records that are all zero every gradient is zero too.
+        model, optimizer, loader = prepare(torch.zeros(records, 20), torch.arange(records) % 2, batch)
         released = []
         optimizer.attach_step_hook(lambda one, kept=released: kept.extend(part.grad.ravel().clone() for part in one.params))
         train(model, optimizer, loader)
@@ -66,13 +80,14 @@ def epsilon_of_divisor(batch: int, coordinates: int, delta: float) -> float:
 def main() -> None:
     """Print the checks, the bounds and the defect."""
     torch.set_num_threads(1)
-    model, optimizer, loader = prepare()
-    watch = watch_opacus(optimizer, loader, steps=EPOCHS * len(loader))
+    records = table()
+    model, optimizer, loader = prepare(*records)
+    watch = from_opacus(model, optimizer, loader, steps=EPOCHS * len(loader))
     train(model, optimizer, loader)
     for check in watch.checks:
-        print(f"{check.name:18} {check.status:11} {check.detail}")
+        print(f"{check.name:18} {check.status:11} {check.detail} {check.where}")
 
-    model, optimizer, loader = prepare()
+    model, optimizer, loader = prepare(*records)
     canaries = OpacusCanaries(optimizer, rate=Fraction(loader.sample_rate), canaries=800, seed=1)
     train(model, optimizer, loader)
     law = DPSGD(rate=Fraction(loader.sample_rate), steps=EPOCHS * len(loader), noise_multiplier=Fraction(NOISE))

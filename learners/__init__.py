@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from learners.record import PrivacyRecord as PrivacyRecord
     from learners.rows.columns import Text as Text
     from learners.selection.grid_search import PrivateGridSearchCV as PrivateGridSearchCV
+    from learners.structure.kmeans import PrivateKMeans as PrivateKMeans
+    from learners.structure.pca import PrivatePCA as PrivatePCA
+    from learners.structure.ranges import PrivateRanges as PrivateRanges
 
 require("learners")  # every learner is an estimator of scikit-learn
 require_own("mechanisms")
@@ -58,8 +61,11 @@ _HOMES: Final = {
     "PrivateBoostingRegressor": "boosting.boosting",
     "PrivateClassifier": "public_data.private_classifier",
     "PrivateGridSearchCV": "selection.grid_search",
+    "PrivateKMeans": "structure.kmeans",
     "PrivateLinearRegression": "public_data.linear_regression",
+    "PrivatePCA": "structure.pca",
     "PrivatePipeline": "pipeline.pipeline",
+    "PrivateRanges": "structure.ranges",
     "TableEncoder": "pipeline.encoder",
     "Text": "rows.columns",
 }

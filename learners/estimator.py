@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from importlib.metadata import version
 from types import NoneType
@@ -22,7 +22,7 @@ from learners.budget import BudgetLeftBehind, Reserves, reserve_price
 from learners.record import Charge, PrivacyRecord
 from learners.relations import covered_relation, is_uncounted, public_count, require_one_label_each
 from learners.rows.ingest import Features, checked_features, to_rows
-from learners.rows.labels import checked_classes, checked_labels, positions, read_classes, require_comparable
+from learners.rows.labels import checked_classes, checked_labels, positions, read_classes, read_weights, require_comparable
 from learners.rows.rows import Rows
 from learners.rows.schema import feature_notes
 from learners.sources import noise_source
@@ -52,6 +52,7 @@ class Public:
       epsilon: privacy parameter in nats, positive.
       delta: failure probability, in [0, 1).
       adjacency: the neighbouring relation.
+      weighted: whether records have weights.
     """
 
     records: int
@@ -61,6 +62,7 @@ class Public:
     epsilon: Fraction
     delta: Fraction
     adjacency: Adjacency
+    weighted: bool = False
 
 
 class Plan(Protocol):
@@ -137,6 +139,10 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         Nothing but parameters, types and shapes is refused. Records are mapped to integers one by one, whatever they hold:
         those above `feature_norm` are scaled to it, those that are not finite become zero, foreign labels become the first class.
         """
+        return self._fit(X, y)
+
+    def _fit(self, X: Any, y: Any, weights: Any = None, bound: Fraction | None = None) -> Self:  # noqa: N803 - scikit-learn's name
+        """What `fit` does, on rows that have weights if these have a bound."""
         source = noise_source(self.random_state)
         if not isinstance(self.budget, (Reserves, NoneType)):
             raise InvalidArgument(
@@ -147,8 +153,9 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         relation = self._relation()
         features, labels = self._read_features(X, may_be_empty=is_uncounted(relation)), checked_labels(y)
         require_one_label_each(features.shape[0], len(labels), relation)
+        steps = None if bound is None else read_weights(weights, bound, len(labels))
         classes = self._kinds(labels)
-        public = self._public(features, len(classes))
+        public = replace(self._public(features, len(classes)), weighted=bound is not None)
         plan = self._plan(public) if len(classes) > 1 else None  # about a single class there is nothing to learn
         record = self._planned(public, classes, plan).stating({}, (*feature_notes(X), *self._label_notes(labels)))
         columns = _columns(X)
@@ -156,7 +163,9 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         if plan is not None:
             self._rows(np.zeros((1, public.features)), np.zeros(1, dtype=np.int64), plan)  # refuses what is public, here already
             with reserve_price(self.budget, record.loss, source):
-                learned, record = self._run(self._rows(features, self._positions(labels, classes), plan), plan, record, source)
+                rows = self._rows(features, self._positions(labels, classes), plan)
+                rows = rows if steps is None else replace(rows, weights=steps)
+                learned, record = self._run(rows, plan, record, source)
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(columns, plan_=plan, privacy_=record, **learned)
         self._keep(classes)

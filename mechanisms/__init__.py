@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mechanisms.noisy_max import NoisyMax as NoisyMax
     from mechanisms.partition_selection import PartitionSelection as PartitionSelection
     from mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
+    from mechanisms.prefix_sums import PrefixSums as PrefixSums
     from mechanisms.real_gaussian import RealGaussianMechanism as RealGaussianMechanism
     from mechanisms.real_laplace import RealLaplaceMechanism as RealLaplaceMechanism
     from mechanisms.response import RandomizedResponse as RandomizedResponse
@@ -52,6 +53,7 @@ _HOMES: Final = {
     **dict.fromkeys(("RoundedGaussian", "Staircase", "TruncatedLaw"), "laws"),
     "AdditiveMechanism": "additive",
     **dict.fromkeys(("InsecureSeededSourceForTestsOnly", "OsBitSource", "source_from"), "sampling.random"),
+    "PrefixSums": "prefix_sums",
     "RandomizedResponse": "response",
     "RealGaussianMechanism": "real_gaussian",
     "RealLaplaceMechanism": "real_laplace",

@@ -38,6 +38,7 @@ LOGGED: Final[Mapping[str, tuple[str, ...]]] = {
     "NoisyMax": ("noisy_max",),
     "PartitionSelection": ("partition_selection",),
     "PermuteAndFlip": ("permute_and_flip",),
+    "PrefixSums": ("rounded_gaussian",),
     "RandomizedResponse": ("randomized_response",),
     "RealGaussianMechanism": ("real_gaussian",),
     "RealLaplaceMechanism": ("real_laplace",),

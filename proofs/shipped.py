@@ -32,6 +32,10 @@ _PRICED: Final[Mapping[str, tuple[str, ...]]] = {
     "NoisyMax": (f"test_noisy_max.py::{_LOGGED}",),
     "PartitionSelection": (f"test_partition_selection.py::{_PROMISE}",),
     "PermuteAndFlip": (f"test_permute_and_flip.py::{_LOGGED}",),
+    "PrefixSums": (
+        "test_prefix_sums.py::test_a_stream_costs_what_its_matrix_mechanism_costs",
+        "test_prefix_sums.py::test_the_log_holds_a_stream_once_and_prices_it_as_the_mechanism_does",
+    ),
     "RandomizedResponse": ("test_response.py::test_the_log_prices_an_array_once_since_every_entry_is_another_person",),
     "RealGaussianMechanism": ("test_float_noise.py::test_gaussian_releases_cost_what_the_continuous_mechanism_costs",),
     "RealLaplaceMechanism": ("test_float_noise.py::test_laplace_releases_cost_what_the_continuous_mechanism_costs",),
@@ -348,6 +352,24 @@ _REALS: Final = (
         "What its noise costs at the norm of one row, twice that where rows are replaced.",
         *("GaussianMechanism.mechanism", "LaplaceMechanism.mechanism", "EuclideanMechanism.mechanism", "rows"),
     ),
+    source(
+        "PrefixSums.source",
+        "Rows are the matrix times the values plus a draw each; the sums are computed from these rows alone.",
+        f"{_TESTS}test_prefix_sums.py::test_every_run_is_the_matrix_times_the_values_plus_draws_on_every_tape",
+        f"{_TESTS}test_prefix_sums.py::test_sums_are_those_of_the_inverse_matrix_to_half_a_step",
+        needs=("GaussianMechanism.source",),
+        binds=code("mechanisms/prefix_sums.py", "PrefixSums", "PrefixRun", "Recovery", "weighted"),
+        kind="enumerated",
+    ),
+    mechanism(
+        "PrefixSums.mechanism",
+        "Whatever was released before, squared shifts of the rows add up to the squared sensitivity of the matrix at most.",
+        f"{_TESTS}test_prefix_sums.py::test_no_record_moves_the_rows_further_than_is_logged_and_some_record_does",
+        "citation:Denisov, McMahan, Rush, Smith, Thakurta 2022, Theorem 2.1",
+        needs=("GaussianMechanism.mechanism",),
+        kind="axiom",
+    ),
+    _claim("PrefixSums", "The loss of one Gaussian at the sensitivity of the matrix.", "PrefixSums.mechanism", "declared"),
 )
 
 MECHANISMS: Final[tuple[Node, ...]] = (*_NOISE, *_QUERIES, *_CHOICES, *_REALS)

@@ -15,12 +15,14 @@ from hypothesis import settings
 
 from devtools.affected import changed_files
 from devtools.survey import ROOT
+from devtools.tiers import is_touched
 
 pytest_plugins = ["pytester"]
 
 TIERS = tomllib.loads(Path(__file__).with_name("tiers.toml").read_text(encoding="utf-8"))
 
 SAMPLED = TIERS.pop("sampled")
+TOUCHED = TIERS.pop("touched")
 settings.register_profile("full", derandomize=True, database=None, deadline=None)
 settings.register_profile("dpaudit", settings.get_profile("full"), max_examples=40)
 settings.load_profile("dpaudit")
@@ -38,7 +40,7 @@ def pytest_addoption(parser):
 def pytest_report_header():
     """Say which seeded faults are tests of every run, and which only of the campaign."""
     base = changed_files(ROOT).base or "(no known commit)"
-    return f"seeded faults outside the campaign: in files changed since {base}, and one in ten of the others"
+    return f"outside the campaign: faults in files changed since {base}, one in ten of the others, long tests of changed rooms"
 
 
 @pytest.fixture(scope="session")
@@ -57,10 +59,13 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(items):
     """Mark what a tier leaves out, and refuse names that hold a memory address: workers would collect different tests."""
     cases = defaultdict(list)
+    change = changed_files(ROOT).files
     for item in items:
         name = f"{item.location[0]}::{item.originalname}"
         for tier in (tier for tier, tests in TIERS.items() if name in tests):
             item.add_marker(tier)
+        if name in TOUCHED and not is_touched(item.location[0], change):
+            item.add_marker("campaign")
         if name in SAMPLED:
             cases[name].append(item)
     for name, alike in cases.items():

@@ -104,8 +104,11 @@ def _rounded_gaussian(release: Release) -> Law:
     """Post-processing of the continuous law in any dimension; at least what one rounded coordinate loses."""
     sigma, lattice = release.parameter("sigma"), release.parameter("lattice")
     name = f"gaussian(sigma={shown(sigma)}, sensitivity={shown(release.sensitivity)})"
-    coordinate = _or_nothing(_steps(release), lambda steps: RoundedGaussian(sigma / lattice, steps))
-    ground = "rounding is post-processing of the continuous Gaussian; one rounded coordinate may carry the whole sensitivity"
+    # What is shown may be computed from the noisy numbers, and then tell less than one of them does.
+    processed = "processed" in dict(release.parameters)
+    coordinate = None if processed else _or_nothing(_steps(release), lambda steps: RoundedGaussian(sigma / lattice, steps))
+    ground = "rounding is post-processing of the continuous Gaussian"
+    ground += "" if processed else "; one rounded coordinate may carry the whole sensitivity"
     return Between(name, Gaussian(release.sensitivity / sigma, name), coordinate, ground)
 
 

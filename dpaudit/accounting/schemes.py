@@ -188,10 +188,14 @@ class RandomOrder:
             squares, beyond = multiplicity_squares(self.records, self.batches, self.rounds)
         else:
             squares, beyond = position_squares(self.records, self.batches, self.rounds, averaged=self.averaged)
+        if self.rounds == 1 and not self.replacement and not self.averaged:
+            count = self.batches.count(max(self.batches))
+            largest = count, Fraction(count * max(self.batches), self.records)
+            return _each(loss, lambda law: random_order_law(law, squares, beyond, scheme=repr(self), largest=largest))
         times = multiplicity_distribution(
             self.records, self.batches, self.rounds, replacement=self.replacement, averaged=self.averaged
         )
-        return _each(loss, lambda law: random_order_law(law, squares, beyond, times, repr(self)))
+        return _each(loss, lambda law: random_order_law(law, squares, beyond, scheme=repr(self), times=times))
 
 
 def _each(loss: Composition, change: Callable[[Law], Law]) -> Composition:

@@ -29,6 +29,7 @@ VERBS: Final = {
     "replay": "Make the recorded runs of a report again and compare.",
     "report": "Show a report again, or write it in another form.",
     "samples": "Audit a claim by two files of outputs.",
+    "scan": "Read code for mistakes in its use of privacy.",
     "targets": "List the bundled targets.",
 }
 """Every verb with its line in the help; its module has its name and holds a command of its name."""

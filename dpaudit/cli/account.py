@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
@@ -13,14 +14,15 @@ from dpaudit.accounting import PrivacyLoss, compose
 from dpaudit.cli import VERBS
 from dpaudit.cli.completion import file_paths
 from dpaudit.cli.console import emit, emit_json, json_option
+from dpaudit.cli.curves import CURVES, draw_curve
 from dpaudit.cli.expressions import file_loss, loss_of
-from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Enclosure, in_range, outward, shown
+from dpaudit.exact import Enclosure, in_range, shown
 
 USUAL_DELTA: Final = "1e-6"
 """Asked for when no question is given."""
 
-_PLOT_POINTS: Final = 60
+ROUNDING: Final = 1e-9
+"""A number of floats that misses the interval by less, relatively, is said to lie at it."""
 
 
 @click.command("account", short_help=VERBS["account"])
@@ -37,9 +39,17 @@ _PLOT_POINTS: Final = 60
 @click.option("--epsilon", "epsilons", multiple=True, metavar="E", help="Give delta at this epsilon.")
 @click.option("--adjacency", metavar="NAME", help="Neighbouring relation of every law that states none.")
 @click.option("--why", is_flag=True, help="Print theorems, assumptions and error terms.")
-@click.option("--plot", metavar="FILE.svg", help="Draw delta over epsilon, both ends.")
+@click.option("--plot", metavar="FILE.svg", help="Draw a curve, both ends.")
+@click.option(
+    "--curve",
+    type=click.Choice(CURVES),
+    default=CURVES[0],
+    show_default=True,
+    help="What --plot draws: delta over epsilon, errors of the best test, or epsilon after each release.",
+)
+@click.option("--compare", is_flag=True, help="Print the numbers of other accountants beside the interval.")
 @json_option
-def account(
+def account(  # noqa: PLR0913 - one argument for each option
     *,
     expressions: tuple[str, ...],
     files: tuple[str, ...],
@@ -48,6 +58,8 @@ def account(
     adjacency: str | None,
     why: bool,
     plot: str | None,
+    curve: str,
+    compare: bool,
     as_json: bool,
 ) -> None:
     """Price everything together: certified intervals for epsilon at a delta, or delta at an epsilon.
@@ -60,8 +72,11 @@ def account(
     losses += [file_loss(Path(name), adjacency=adjacency) for name in files]
     loss = compose(*losses)
     answers = _answers(loss, deltas if deltas or epsilons else (USUAL_DELTA,), epsilons)
+    if compare:
+        for answer in answers:
+            answer["others"] = _others(loss, answer)
     if plot is not None:
-        _draw(loss, answers, Path(plot))
+        draw_curve(curve, losses, answers, Path(plot))
     if as_json:
         emit_json({"loss": loss.describe(), "adjacency": str(loss.adjacency), "answers": answers})
     else:
@@ -102,35 +117,38 @@ def _text(loss: PrivacyLoss, answers: Sequence[dict[str, Any]], *, why: bool) ->
     for answer in answers:
         at = shown(Fraction(answer["at"]))
         lines.append(f"{answer['given']} = {at}: {answer['asked']} {_between(answer['shown'])}")
+        lines += [f"    {other['accountant']}: {_beside(other, answer)}" for other in answer.get("others", ())]
         if why:
             lines += [f"    {line}" for line in answer["why"].splitlines()]
     return "\n".join([*lines, ""])
 
 
+def _others(loss: PrivacyLoss, answer: dict[str, Any]) -> list[dict[str, Any]]:
+    """What other accountants answer to the same question."""
+    from dpaudit.accounting.model.composition import DeltaAt, EpsilonAt
+    from dpaudit.interop.accountants import ask_peers
+
+    at = Fraction(answer["at"])
+    question = EpsilonAt(at) if answer["given"] == "delta" else DeltaAt(at)
+    found = (asdict(peer) for peer in ask_peers(loss, question))
+    return [{**peer, "value": None if peer["value"] is None else _finite(peer["value"])} for peer in found]
+
+
+def _beside(other: dict[str, Any], answer: dict[str, Any]) -> str:
+    """A number of another accountant, and where it lies beside the interval."""
+    value = other["value"]
+    if value is None:
+        return f"no number: {other['why']}"
+    number, lower, upper = float(value), float(answer["lower_float"]), float(answer["upper_float"])
+    if number < lower:
+        return (
+            f"{value:.10g}, BELOW what is certainly lost" if number < lower * (1 - ROUNDING) else f"{value:.10g}, at the interval"
+        )
+    if number <= upper * (1 + ROUNDING):
+        return f"{value:.10g}, {'in' if number <= upper else 'at'} the interval"
+    return f"{number:.10g}" + (f", {100 * (number / upper - 1):.3g} % above the interval" if upper else ", above the interval")
+
+
 def _between(interval: str) -> str:
     """An interval in words of mathematics."""
     return f"in {interval}" if interval.startswith("[") else f"= {interval}"
-
-
-def _draw(loss: PrivacyLoss, answers: Sequence[dict[str, Any]], path: Path) -> None:
-    """The privacy profile as an SVG file, from 0 to a little beyond the largest epsilon of the answers."""
-    from dpaudit.report import write_text
-    from dpaudit.report.profile_file import profile_file
-
-    if path.suffix.lower() != ".svg":
-        raise InvalidArgument("DPA503", f"plots are written as SVG, got {path.name}. Choose a name that ends in .svg.")
-    answered = {name: [_reached(answer, name) for answer in answers] for name in ("epsilon", "delta")}
-    last = 1.1 * max((end for end in answered["epsilon"] if isinstance(end, float)), default=1.0) or 1.0
-    least = min((end for end in answered["delta"] if isinstance(end, float) and end > 0), default=1e-6)
-    places = [Fraction(outward(Fraction(last) * step / _PLOT_POINTS, digits=6, up=True)) for step in range(_PLOT_POINTS + 1)]
-    points = [(float(place), *loss.delta(epsilon=place).floats()) for place in places]
-    drawn = profile_file(points, loss.describe(), smallest=max(min(least, 1e-3) / 10, 1e-300))
-    if drawn is None:
-        raise InvalidArgument("DPA503", "there is nothing to draw: delta is 0 or smaller than any that was asked for.")
-    write_text(drawn, path)
-
-
-def _reached(answer: dict[str, Any], name: str) -> float | str:
-    """The epsilon, or the delta, that an answer is about."""
-    end: float | str = answer["upper_float"] if answer["asked"] == name else float(Fraction(answer["at"]))
-    return end

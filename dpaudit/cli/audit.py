@@ -99,7 +99,9 @@ def audit(  # noqa: PLR0913 - one argument for each option
     some fail as written.
     """
     if data is not None and not targets:
-        raise click.UsageError("--data replaces the records of the targets that are named; name one.")
+        raise click.UsageError(
+            "--data gives records to a function or a target, and none is named. Write: dpaudit audit FILE.py:NAME --data " + data
+        )
     if everything and targets:
         raise click.UsageError("--all audits every bundled target; name none beside it.")
     if said := parted(targets):
@@ -165,7 +167,9 @@ def _settings(**given: Any) -> Settings:
         return settings_of(**given, power_target="1.25", family="holm")
     except InvalidArgument as error:
         examples = (f" For instance {option}." for name, option in _EXAMPLES.items() if error.message.startswith(f"{name} "))
-        raise InvalidArgument(error.code, f"{error.message}{next(examples, '')}") from error
+        # The name of the parameter is not what was typed where the option is called otherwise.
+        message = f"--time-budget{error.message[7:]}" if error.message.startswith("seconds ") else error.message
+        raise InvalidArgument(error.code, f"{message}{next(examples, '')}") from error
 
 
 def _digest(names: tuple[str, ...], settings: Settings, *, everything: bool) -> str:

@@ -33,7 +33,7 @@ _NO_LOSSES: Final = frozenset(
         "price_releases",
     }
 )
-_METHODS: Final = frozenset({"sampled", "group"})
+_METHODS: Final = frozenset({"group", "sampled", "under", "user"})
 
 
 def names() -> tuple[list[str], list[str]]:

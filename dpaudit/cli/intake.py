@@ -38,8 +38,10 @@ def bundled(*, everything: bool) -> Bundled:
 def _bundles(locations: Collection[str] | None) -> tuple[list[str], dict[str, str], list[str]]:
     """Names, failures by location, what is left out: from one process, or from one for each location where that one died."""
     from dpaudit.auditor.supervision.apart import run_apart
+    from dpaudit.auditor.supervision.audits import load_own
     from dpaudit.auditor.supervision.limits import Limits
 
+    load_own(one for one in STORY if locations and one in locations)
     try:
         return _texts(run_apart(_listing(locations), Limits()))
     except TargetFailure:

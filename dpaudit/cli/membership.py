@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from dpaudit.claims import Claim
 
 _CURVE_POINTS: Final = 40
+_UNCHECKED: Final = (
+    "that each canary was decided by a fair coin of its own before training, and that scores look at nothing but what was released"
+)
 
 
 @click.command("membership", short_help=VERBS["membership"])
@@ -117,6 +120,7 @@ def _document(found: ScoreAudit, family: DPSGD | None) -> dict[str, Any]:
         "alpha": str(found.alpha),
         "error": "each bound alone is wrong with probability at most alpha",
         "bounds": bounds,
+        "not_checked": _UNCHECKED,
         "claim": None if found.claim is None else str(found.claim),
         "p_value": None if found.claim is None else found.p_value,
         "refuted": None if found.claim is None else found.refuted,
@@ -138,7 +142,7 @@ def _text(document: dict[str, Any]) -> str:
     if document["claim"] is not None:
         verdict = "refuted" if document["refuted"] else "not refuted (inconclusive)"
         lines += ["", f"{document['claim']}: {verdict}, p = {document['p_value']:.3g}"]
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, "", f"Not checked: {document['not_checked']}.", ""])
 
 
 def _allowed(claim: Claim | None) -> list[tuple[float, float]]:

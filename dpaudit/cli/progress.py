@@ -38,9 +38,13 @@ def progress_bar() -> Iterator[Callable[[Progress], None]]:
     )
     with _display(*columns) as display:
         bar = display.add_task("loading", total=1.0)
+        refuted = set[int]()
 
         def tell(progress: Progress) -> None:
-            display.update(bar, completed=progress.fraction, description=described(progress))
+            if progress.log10_wealth >= progress.log10_threshold:
+                refuted.add(progress.position)
+            so_far = f", {len(refuted)} refuted so far" if refuted else ""
+            display.update(bar, completed=progress.fraction, description=described(progress) + so_far)
             display.refresh()
 
         yield tell

@@ -40,6 +40,8 @@ def _read(path: str, key: tuple[int, int]) -> Any:  # noqa: ARG001 - the state o
 
 def _reader_of(file: Path) -> Callable[[Path], Any]:
     """Return what reads files of this ending; CSV unless it is another one."""
+    if file.suffix.lower() == ".py":
+        _refuse(file, "it is a program, not a file of records", "Name the records: --data FILE.csv, and the program before it.")
     return _READERS.get(file.suffix.lower(), read_csv)
 
 

@@ -172,11 +172,11 @@ def seen(result: TargetResult) -> str:
         return ""
     counts = (bound.counts.zeros, bound.counts.ones) if bound.direction == "forward" else (bound.counts.ones, bound.counts.zeros)
     told = sorted(zip(counts, _sides(attack), strict=True), reverse=True, key=lambda one: one[0])
-    (often, here), (rarely, there) = ((_share(count, bound), side) for count, side in told)
+    (often, (here, _)), (rarely, (_, there)) = ((_share(count, bound), side) for count, side in told)
     # Each run was made on either dataset with probability 1/2, and only the number of both together is known.
     half = bound.counts.runs // 2
     runs = f"about {wording.thousands(round(half, 2 - len(str(half))))} runs"
-    return f"{wording.sentence(here)[:-1]}, {event_in_words(attack.event)} in {often} of {runs}; {there}, in {rarely}."
+    return f"{here}, {event_in_words(attack.event)} in {often} of {runs}; {there}, in {rarely}."
 
 
 def event_in_words(event: str) -> str:
@@ -194,7 +194,8 @@ def event_in_words(event: str) -> str:
         end = "high" if found["sign"] == ">=" else "low"
         return f"{_weighted(found['names'] or found['name'])} is {end} ({_SIGNS[found['sign']]} {found['limit']})"
     if found := _THRESHOLD.fullmatch(short):
-        return f"{_subject(found['name'])} is {_SIGNS[found['sign']]} {found['limit']}"
+        sign = "about" if found["sign"] == "=" and short != event else _SIGNS[found["sign"]]
+        return f"{_subject(found['name'])} is {sign} {found['limit']}"
     name = re.match(r"[^<>=(){},]+?(?= (?:in \{|is |equal to |in one))", short)
     if name:
         return f"{_subject(name[0])}{_cut(short[name.end() :].replace(' in {', ' is one of {', 1))}"
@@ -268,20 +269,16 @@ def _share(count: int, bound: Bound) -> str:
     return f"{min(share, 100):.2g} %" if share < 99.5 else f"{min(share, 100):.3g} %"
 
 
-def _sides(attack: Attack) -> tuple[str, str]:
-    """How the two datasets of a pair are called in a sentence."""
+def _sides(attack: Attack) -> tuple[tuple[str, str], tuple[str, str]]:
+    """How the two datasets of a pair are called in a sentence: where it begins, and once the other was named."""
     known = _RECORD.match(attack.pair.difference)
     if known is None:
-        return "on the first dataset", "on the second dataset"
+        return ("On the first dataset", "on the first dataset"), ("On the second dataset", "on the second dataset")
     size = max((int(count) for count in _RECORDS.findall(attack.pair.difference)), default=0)
     name = f"record {known[1]} (of 0 to {size - 1})" if size > 1 else f"record {known[1]}"
-    match known[2]:
-        case "removed":
-            return f"with {name}", f"without record {known[1]}"
-        case "added":
-            return f"without {name}", f"with record {known[1]}"
-        case _:
-            return f"with one value of {name}", f"with another value of record {known[1]}"
+    with_it, without = (f"With {name}", "with it"), (f"Without {name}", "without it")
+    either = f"With one value of {name}", "with another"
+    return {"removed": (with_it, without), "added": (without, with_it)}.get(known[2], (either, either))
 
 
 def _refuted(result: TargetResult) -> str:

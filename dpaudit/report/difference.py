@@ -10,6 +10,7 @@ from dpaudit.report import wording
 from dpaudit.report.changes import Change, Compared, compared, disclosures, of_the_audits
 from dpaudit.report.difference_plot import interval_plot
 from dpaudit.report.github import row, workflow_command
+from dpaudit.report.reading import TERMS
 from dpaudit.results import Report
 
 _COUNTED: Final = {
@@ -51,6 +52,7 @@ def to_html(before: Report, after: Report) -> str:
         before=before,
         after=after,
         words=wording,
+        terms=TERMS,
     )
 
 

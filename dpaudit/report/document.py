@@ -79,7 +79,10 @@ def from_json(text: str | bytes) -> Report:
     try:
         document = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidArgument("DPA501", "this is not a dpaudit report: it is not JSON.") from error
+        raise InvalidArgument(
+            "DPA501",
+            "this is not a dpaudit report: it is not JSON. `dpaudit audit ... --report DIR` writes DIR/report.json.",
+        ) from error
     if not isinstance(document, dict) or "schema" not in document:
         raise InvalidArgument("DPA501", "this is not a dpaudit report: it has no schema version.")
     if str(document["schema"]).startswith("dossier"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dpaudit.report import wording
+from dpaudit.report import reading, wording
 from dpaudit.report.answers import answers, found
 from dpaudit.report.findings import Finding, findings
 from dpaudit.report.terminal import printable
@@ -69,7 +69,8 @@ def to_summary(report: Report) -> str:
                 f"* **{printable(result.name).translate(_CELL)}** {printable(text).translate(_CELL)}"
                 for text in _told(report, result)
             ]
-        lines += ["", wording.false_alarm(report), wording.power_target(report), f"Not looked at: {wording.NOT_COVERED}"]
+        told = [(f"{term}:", text) for term, text in reading.terms(report).items()] + list(reading.closing(report).items())
+        lines += ["", *(f"* **{label}** {text}" for label, text in told)]
         lines += ["", *(printable(said).translate(_CELL) for said in wording.disclosures(report))]
     for warning in wording.warnings(report):
         lines += ["", printable(warning).translate(_CELL)]

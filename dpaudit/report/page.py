@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from dpaudit.exact import instance_of
-from dpaudit.report import wording
+from dpaudit.report import reading, wording
 from dpaudit.report.answers import Answers, answers
 from dpaudit.report.document import SCHEMA_VERSION, audit_command, reproduce_command
 from dpaudit.report.plots import Plot, profile_plot, tradeoff_plot, wealth_plot
@@ -67,7 +67,9 @@ def to_html(report: Report) -> str:
         verdicts=[verdict for verdict in wording.ORDER if any(result.verdict is verdict for result in report.results)],
         proofs={wording.proof_status(result.proof) for result in results},
         family=wording.family(report),
-        attacked=any(result.attack is not None for result in results),
+        terms=reading.terms(report),
+        closing=reading.closing(report),
+        release=reading.RELEASE,
         command=audit_command(report),
         schema=SCHEMA_VERSION,
         words=wording,

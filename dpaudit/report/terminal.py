@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from dpaudit.exact import instance_of, integer
-from dpaudit.report import wording
+from dpaudit.report import reading, wording
 from dpaudit.report.answers import Answers, answers, claim_in_words
 from dpaudit.report.document import reproduce_command
 from dpaudit.results import EXIT_CODES, Attack, Proof, Report, TargetResult, Verdict
@@ -101,11 +101,33 @@ def _parts(report: Report, path: str | None, *, width: int, ascii_only: bool) ->
         answer = answers(report, result, path)
         if in_full or result.verdict is not Verdict.CONSISTENT or result is survivors[0]:
             yield ""
-        yield from _found(result, answer, width)
+        yield from _in_line(result, width) if not in_full and _is_plain(result) else _found(result, answer, width)
         if in_full:
             yield _grid((label, printable(text)) for label, text in _details(report, result, answer, path, ascii_only=ascii_only))
     yield ""
     yield from _closing(report, results, path, in_full=in_full)
+
+
+def _is_plain(result: TargetResult) -> bool:
+    """True if nothing is to be said of a consistent claim but its witnesses and what the audit would have found."""
+    found = result.verdict is Verdict.CONSISTENT and result.power is not None and result.power.epsilon is not None
+    return found and wording.is_unopposed(result) and not any(_beside(result))
+
+
+def _in_line(result: TargetResult, width: int) -> Iterator[RenderableType]:
+    """A consistent claim in a line: what it says, what price and proof say, and the true epsilon that would have been found."""
+    from rich.text import Text
+
+    assert result.power is not None, "a plain one has its power"  # noqa: S101
+    witnesses = _witnesses(result).replace("price epsilon = ", "price ").replace("price epsilon <= ", "price <= ")
+    least = f"would find {result.power.epsilon:.4g}"
+    said = ", ".join(filter(None, (claim_in_words(result), witnesses, least)))
+    heading = f"{result.verdict.upper().ljust(_MARGIN)}{printable(result.name)}"
+    lines = textwrap.fill(f"{heading}  {said}", width, subsequent_indent=" " * _MARGIN)
+    text = Text(lines)
+    text.stylize(_COLOURS[result.verdict], 0, len(result.verdict))
+    text.stylize("bold", _MARGIN, len(heading))
+    yield text
 
 
 def _found(result: TargetResult, answer: Answers, width: int) -> Iterator[RenderableType]:
@@ -131,16 +153,20 @@ def _found(result: TargetResult, answer: Answers, width: int) -> Iterator[Render
     elif answer.next_step and result.verdict is Verdict.FAILED:
         told.append(f"Next: {answer.next_step}")
     for text in filter(None, told):
-        yield Text(textwrap.fill(printable(text), width, initial_indent=" " * _MARGIN, subsequent_indent=" " * _MARGIN))
+        kept = printable(text).replace(" %", "\xa0%")  # a number stays with its sign
+        lines = textwrap.fill(kept, width, initial_indent=" " * _MARGIN, subsequent_indent=" " * _MARGIN)
+        yield Text(lines.replace("\xa0%", " %"))
 
 
 def _described(result: TargetResult, width: int) -> str:
-    """What a target answers and where it is defined, as far as both fit behind its name."""
+    """What a target answers and where it is defined, as far as both fit behind its name; a description that does not goes below."""
     room = width - _MARGIN - len(result.name) - 2
     source = "" if result.source is None else f"  {result.source[0]}:{result.source[1]}"
     text = printable(result.description)
-    if text and len(text) <= _LONGEST_IN_HEADING and len(text) + len(source) <= room:
-        return f"  {text}{source}"
+    if text and len(text) <= _LONGEST_IN_HEADING:
+        if len(text) + len(source) <= room:
+            return f"  {text}{source}"
+        return f"{source if len(source) <= room else ''}\n{' ' * _MARGIN}{text}"
     return source if len(source) <= room else ""
 
 
@@ -229,12 +255,8 @@ def _closing(report: Report, results: tuple[TargetResult, ...], path: str | None
     """What holds for all claims: errors, what was not covered, what the words mean, the exit code and the next command."""
     yield from map(printable, wording.warnings(report))
     if any(result.attack for result in results):
-        yield f"How sure: {wording.false_alarm(report)}"
-    verdicts = {result.verdict for result in results}
-    if Verdict.CONSISTENT in verdicts:
-        yield wording.power_target(report)
-    if verdicts & {Verdict.CONSISTENT, Verdict.INCONCLUSIVE}:
-        yield f"Not looked at: {wording.NOT_COVERED}"
+        yield from (f"{term}: {text}" for term, text in reading.terms(report).items())
+    yield from (f"{label} {text}" for label, text in reading.closing(report).items())
     yield from map(printable, wording.disclosures(report))
     yield printable(_last(report, results, path, in_full=in_full))
 

@@ -51,14 +51,6 @@ _UNOPPOSED: Final = {
 }
 """What a verdict means where every check was run and nothing of what is shown beside it speaks against a claim."""
 
-TERMS: Final = {
-    "Claim": "What the function's author promises, for neighbouring datasets as the claim defines them.",
-    "Certified price": "The privacy loss of the noise that the function logged, in an interval that is certain to contain it.",
-    "Attack": "A lower bound on the true value, from counting one event in many runs of the function.",
-    "Properties": "Checks of single runs, such as a declared sensitivity on the tested datasets.",
-}
-"""What stands beside a verdict."""
-
 NOT_COVERED: Final = "any dataset or output not tried, time (--timing), printed text (--streams), memory, files, network."
 """What no audit looks at, in a sentence."""
 
@@ -204,8 +196,7 @@ def family_rule(report: Report) -> str:
 def power_target(report: Report) -> str:
     """What a consistent verdict promises at least."""
     times = decimal(report.settings.power_target)
-    found = f"9 of 10 audits would find a true epsilon of {times} times the claim on these datasets"
-    return f"Consistent is no proof of privacy: {found}."
+    return f"No violation was found. That is no proof: 9 of 10 audits would find {times} times the claim on these datasets."
 
 
 def disclosures(report: Report) -> list[str]:
@@ -214,7 +205,9 @@ def disclosures(report: Report) -> list[str]:
     for result in report.results:
         found.setdefault(str(result.values), []).append(result.name)
     if len(found) == 1:
-        return [f"In this report {said}." for said in found]
+        each, all_of_them = "the target declares its data", f"all {len(report.results)} targets declare their data"
+        several = len(report.results) > 1
+        return [f"In this report {said.replace(each, all_of_them) if several else said}." for said in found]
     return [f"{', '.join(names)}: {said}." for said, names in found.items()]
 
 
@@ -310,13 +303,14 @@ def inversion(result: TargetResult) -> str:
 
 
 def attacked(attack: Attack | None) -> str:
-    """The attack's lower bound: "epsilon >= 1.62"."""
+    """The attack's lower bound: "epsilon >= 1.62", of a claim of Gaussian privacy also as mu."""
     if attack is None:
         return "none"
     bound = attack.bound
     if bound is None or bound.epsilon is None or bound.epsilon <= 0:
         return "no bound above 0"
-    return f"epsilon >= {lower(bound.epsilon)}{_at(bound)}"
+    mu = f", mu >= {lower(bound.mu)}" if bound.mu else ""
+    return f"epsilon >= {lower(bound.epsilon)}{_at(bound)}{mu}"
 
 
 def _at(bound: Bound) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -12,16 +13,19 @@ from sklearn.isotonic import isotonic_regression
 
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Exact, integer
+from learners.boosting.interactions import join_codes, read_pairs
 from learners.boosting.losses import class_loss, square_loss
 from learners.boosting.plans import boosting_plan
 from learners.boosting.rounds import boost, one_hot
-from learners.estimator import PrivateModel, Public
+from learners.estimator import Public
 from learners.probabilities import LikelyClasses, read_threshold
 from learners.regression import PrivateRegressor
 from learners.rows.columns import Column, describe_columns, read_cells, read_columns
 from learners.rows.ingest import checked_features
+from learners.rows.labels import class_weights
 from learners.solvers.gradient import WEIGHT_BITS
 from learners.solvers.label_scale import LABEL_BINS, bin_targets
+from learners.weights import BALANCED, WeightedModel, public_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,7 +57,7 @@ class Shape:
             axes.bar([*map(str, self.categories), "other"], self.scores)
 
 
-class Boosting(PrivateModel):
+class Boosting(WeightedModel):
     """What classifier and regressor share: the public columns, rounds, and shapes."""
 
     adjacencies: ClassVar[tuple[str, ...]] = ("replace_one", "add_remove")
@@ -62,6 +66,7 @@ class Boosting(PrivateModel):
     columns: Any
     bins: int
     monotone: Mapping[Any, int] | None
+    interactions: Sequence[tuple[Any, Any]] | None
 
     def shapes(self, output: int = 0) -> tuple[Shape, ...]:
         """The shape functions, which were released and cost nothing; `output` is the position of a class if there are several."""
@@ -98,7 +103,8 @@ class Boosting(PrivateModel):
         """The default rule, once the parameters are checked."""
         described = describe_columns(self.columns, public.features)
         read_monotone(self.monotone, described)
-        return boosting_plan(public, described, self._bins(), kinds, regression=regression)
+        pairs = read_pairs(self.interactions, described)
+        return boosting_plan(public, described, self._bins(), kinds, regression=regression, pairs=pairs)
 
     def _bins(self) -> int:
         """Parts of a range."""
@@ -106,7 +112,9 @@ class Boosting(PrivateModel):
 
     def _rows(self, features: Features, labels: NDArray[np.int64], plan: BoostingPlan) -> Rows:  # type: ignore[override]
         """A 1 in the bin of every column."""
-        return one_hot(np.asarray(features, dtype=np.int64), plan.sizes, labels)
+        codes = np.asarray(features, dtype=np.int64)
+        joined = join_codes(codes, plan.described[: codes.shape[1]], plan.pairs, plan.bins)
+        return one_hot(joined, plan.sizes, labels)
 
     def _tie(self, plan: BoostingPlan) -> Any:
         """The monotone constraints, as a map of shapes."""
@@ -129,7 +137,10 @@ class Boosting(PrivateModel):
     def _plan_facts(self, public: Public, plan: BoostingPlan | None) -> dict[str, Any]:
         """The columns and their bins."""
         described = describe_columns(self.columns, public.features)
-        return {**super()._plan_facts(public, plan), "columns": [column.fact for column in described], "bins": self._bins()}
+        facts: dict[str, Any] = {"columns": [column.fact for column in described], "bins": self._bins()}
+        if self.interactions:
+            facts["interactions"] = [list(map(str, pair)) for pair in self.interactions]
+        return {**super()._plan_facts(public, plan), **facts, **self._weight_facts(public)}
 
     def _learn_with(
         self, rows: Rows, kinds: NDArray[np.int64], plan: BoostingPlan, loss: Any, source: BitSource | None
@@ -173,7 +184,11 @@ class PrivateBoostingClassifier(Boosting, LikelyClasses):
       n_nominal: under add_remove, a public number that stands for the number of records.
       bins: equal parts of every range, 2 to 256.
       monotone: for two classes, a mapping of columns with a range to 1 for a shape that rises or -1 for one that falls.
+      interactions: public pairs of columns that are read together as well, such as [("age", "hours")]; each costs as a column does.
       decision_threshold: for two classes, the public probability from which on the second is predicted; None for the likelier.
+      class_weight: a public positive weight for every class by name, "balanced" for weights by noisy counts of the classes, which
+        the budget covers, or None for equal ones.
+      sample_weight_bound: the public largest weight of a record, exact, positive; larger ones that `fit` is given are cut to it.
     Source: Nori, Caruana, Bu, Shen, Kulkarni 2021; docs/boosting.md.
     Example:
       >>> import numpy as np
@@ -189,7 +204,16 @@ class PrivateBoostingClassifier(Boosting, LikelyClasses):
     n_nominal: int | None = None
     bins: int = 32
     monotone: Mapping[Any, int] | None = None
+    interactions: Sequence[tuple[Any, Any]] | None = None
     decision_threshold: Any = None
+    class_weight: Mapping[Any, Exact] | str | None = None
+
+    def _kinds(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """The classes, each with a weight if there are any."""
+        kinds = super()._kinds(labels)
+        if self.class_weight not in (None, BALANCED):
+            class_weights(self.class_weight, kinds)
+        return kinds
 
     def _plan(self, public: Public) -> BoostingPlan:
         """The default rule."""
@@ -197,11 +221,20 @@ class PrivateBoostingClassifier(Boosting, LikelyClasses):
             raise InvalidArgument("DPA103", f"monotone is for two classes, got {public.classes}. Leave it out.")
         if self.decision_threshold is not None:
             read_threshold(self.decision_threshold, public.classes)
+        public_weights(self.class_weight, self.classes, public.classes)
         return self._planned_rounds(public, public.classes, regression=False)
+
+    def _plan_facts(self, public: Public, plan: BoostingPlan | None) -> dict[str, Any]:
+        """The columns, and the weights of the classes."""
+        weights = public_weights(self.class_weight, self.classes, public.classes)
+        given = {} if self.class_weight is None else {"class_weight": BALANCED if weights is None else list(weights)}
+        return {**super()._plan_facts(public, plan), **given}
 
     def _learn(self, rows: Rows, plan: BoostingPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
         """The planned releases, labels counted by class."""
-        return self._learn_with(rows, rows.labels, plan, class_loss, source)
+        weights = public_weights(self.class_weight, self.classes, plan.kinds)
+        loss = partial(class_loss, weights=weights, balanced=self.class_weight == BALANCED)
+        return self._learn_with(rows, rows.labels, plan, loss, source)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -221,6 +254,8 @@ class PrivateBoostingRegressor(Boosting, PrivateRegressor):
       n_nominal: under add_remove, a public number that stands for the number of records.
       bins: equal parts of every range, 2 to 256.
       monotone: a mapping of columns with a range to 1 for a shape that rises or -1 for one that falls.
+      interactions: public pairs of columns that are read together as well, such as [("age", "hours")]; each costs as a column does.
+      sample_weight_bound: the public largest weight of a record, exact, positive; larger ones that `fit` is given are cut to it.
     Source: Nori, Caruana, Bu, Shen, Kulkarni 2021; docs/boosting.md.
     Example:
       >>> import numpy as np
@@ -236,6 +271,7 @@ class PrivateBoostingRegressor(Boosting, PrivateRegressor):
     n_nominal: int | None = None
     bins: int = 32
     monotone: Mapping[Any, int] | None = None
+    interactions: Sequence[tuple[Any, Any]] | None = None
 
     def _unit(self) -> float:
         """The bound of the labels."""

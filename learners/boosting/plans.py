@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.releases import Release
+from learners.boosting.interactions import join_columns
 from learners.record import Charge
 from learners.rows.labels import outputs_of
 from learners.solvers.plans import MOVES, gaussian_release, mechanism_of, noise_multiplier
@@ -51,12 +52,13 @@ class BoostingPlan:
     counts: Release
     gradient: Release
     level: Release
+    pairs: tuple[tuple[int, int], ...] = ()  # positions of the columns that are read together as well, described last
     lattice_bits: int = BITS
     intercept: int = CONSTANT
 
     @property
     def columns(self) -> int:
-        """Their number."""
+        """Their number, pairs included."""
         return len(self.described)
 
     @property
@@ -74,8 +76,17 @@ class BoostingPlan:
         return mechanism_of(release)
 
 
-def boosting_plan(public: Public, described: tuple[Column, ...], bins: int, kinds: int, *, regression: bool) -> BoostingPlan:
+def boosting_plan(
+    public: Public,
+    own: tuple[Column, ...],
+    bins: int,
+    kinds: int,
+    *,
+    regression: bool,
+    pairs: tuple[tuple[int, int], ...] = (),
+) -> BoostingPlan:
     """Plan a fit: 6 % of mu^2 for the counts, 4 % for the level, the rest for the rounds in equal parts."""
+    described = (*own, *join_columns(own, pairs))
     multiplier, moves = noise_multiplier(public.epsilon, public.delta), MOVES[public.adjacency.kind]
     outputs, columns = 1 if regression else outputs_of(kinds), len(described)
     label_steps = math.isqrt(COUNT_STEPS**2 * max(columns, 2) // 2)
@@ -86,7 +97,7 @@ def boosting_plan(public: Public, described: tuple[Column, ...], bins: int, kind
     variance = multiplier**2 * ROUNDS / (1 - _COUNT_SHARE - _LEVEL_SHARE)
     gradient = gaussian_release(public, moves * UNIT << BITS, variance, (size + 1) * outputs)
     level = gaussian_release(public, moves * UNIT, multiplier**2 * LEVEL_ROUNDS / _LEVEL_SHARE, outputs)
-    return BoostingPlan(described, bins, kinds, outputs, ROUNDS, label_steps, counts, gradient, level)
+    return BoostingPlan(described, bins, kinds, outputs, ROUNDS, label_steps, counts, gradient, level, pairs)
 
 
 def count_sensitivity(columns: int, label_steps: int, moves: int) -> int:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 
 from learners.boosting.plans import BITS, CONSTANT, COUNT_STEPS, LEVEL_ROUNDS
+from learners.rows.labels import WEIGHT_UNIT
 from learners.rows.rows import Rows
 from learners.solvers.gradient import WEIGHT_BITS, on_lattice
 from learners.solvers.newton import PLACES, SHARES
 from learners.solvers.quasi_newton import in_one_thread
-from learners.solvers.slopes import UNIT
+from learners.solvers.slopes import UNIT, weigh_records
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,9 +81,14 @@ def release_counts(
 
 
 def count_records(rows: Rows, kinds: NDArray[np.int64], plan: BoostingPlan) -> NDArray[np.int64]:
-    """What is released with noise first: records in each bin and of each kind of label, in steps."""
+    """What is released with noise first: records in each bin, and those of each kind of label by their weight, in steps."""
     bins = rows.weighted_sum(np.full(len(kinds), COUNT_STEPS, dtype=np.int64))
-    return np.concatenate([bins, np.bincount(kinds, minlength=plan.kinds) * plan.label_steps])
+    labels = np.zeros(plan.kinds, dtype=np.int64)
+    if rows.weights is None:
+        np.add.at(labels, kinds, plan.label_steps)
+    else:
+        np.add.at(labels, kinds, rows.weights * plan.label_steps // WEIGHT_UNIT)
+    return np.concatenate([bins, labels])
 
 
 def slope_rows(rows: Rows, usual: NDArray[np.bool_], room: float, columns: int) -> tuple[Rows, int]:
@@ -117,6 +123,8 @@ def boost(
     present = np.maximum(counts, 0.0)
     loss = loss_of(labels, float(plan.counts.parameter("sigma")) / plan.label_steps)
     parts = _parts(plan.sizes)
+    if rows.weights is not None:
+        loss = loss.weakened(float(labels.sum()) / max(float(present[parts[0]].sum()), 1.0))
     usual, room = _usual_bins(present, parts)
     sums, entry = slope_rows(rows, usual, room, plan.columns)
     noise, sigma = plan.noise(plan.gradient), float(plan.gradient.parameter("sigma"))
@@ -132,7 +140,8 @@ def boost(
     shapes, start = np.zeros((len(present), plan.outputs)), loss.start.copy()
     kept, kept_start = np.zeros_like(shapes), np.zeros_like(start)
     for step in range(plan.rounds):
-        slopes = loss.slopes(rows.margins(_stacked(shapes, start, parts[0])), rows.labels, WEIGHT_BITS)
+        pulled = loss.slopes(rows.margins(_stacked(shapes, start, parts[0])), rows.labels, WEIGHT_BITS)
+        slopes = weigh_records(pulled, rows.weights)
         pull = noise.release(sums.weighted_sum(slopes), source).reshape(-1, plan.outputs) / UNIT
         if plan.outputs > 1:
             pull -= pull.mean(axis=1, keepdims=True)  # a record's slopes sum to zero, but for roundings: this is noise
@@ -167,7 +176,8 @@ def _find_level(
     )  # as if columns were independent
     least = _FLOOR * float(plan.level.parameter("sigma")) / UNIT
     for _ in range(LEVEL_ROUNDS):
-        slopes = loss.slopes(rows.margins(_stacked(shapes, start, parts[0])), rows.labels, WEIGHT_BITS)
+        pulled = loss.slopes(rows.margins(_stacked(shapes, start, parts[0])), rows.labels, WEIGHT_BITS)
+        slopes = weigh_records(pulled, rows.weights)
         pull = noise.release(slopes.sum(axis=0).reshape(-1), source) / UNIT
         if plan.outputs > 1:
             pull -= pull.mean()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from dpaudit.errors import InvalidArgument
 from learners.rows.columns import Column, read_cells, read_columns
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
         """The cells as numbers, each record by itself."""
         columns = read_columns(self.columns, X)
+        if len(columns) != getattr(self, "n_features_in_", len(columns)):
+            counts = f"{len(columns)} features, but TableEncoder is expecting {self.n_features_in_} features as input"
+            raise InvalidArgument("DPA105", f"X has {counts}. Give the columns that it was fitted on, in their order.")
         blocks = [_encode(column, cells) for column, cells in zip(columns, read_cells(X, columns), strict=True)]
         square = sum(1.0 if column.ends is None else _USUAL_SQUARE for column in columns)
         return np.asarray(np.concatenate(blocks, axis=1) / math.sqrt(square))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any, Final, Self
 
 from sklearn.base import BaseEstimator
@@ -24,8 +25,9 @@ class PrivatePipeline(Pipeline):  # type: ignore[misc]
     """Public preprocessing and a private learner, whose budget is that of the whole.
 
     Before a record is read, every step is checked: allowed are `TableEncoder`, `Normalizer`, `Binarizer`, `HashingVectorizer`,
-    `PolynomialFeatures`, `OneHotEncoder` with its categories listed and unknown ones ignored, and a `ColumnTransformer` of these
-    with listed columns. Any other step may learn from records what no budget pays for, and is refused by its name.
+    `PolynomialFeatures`, `OneHotEncoder` with its categories listed and unknown ones ignored, a `ColumnTransformer` of these with
+    listed columns, and `PrivateRanges` and `PrivatePCA`, whose price is added. Any other step may learn from records what no budget
+    pays for, and is refused by its name.
 
     Args:
       steps: pairs of a name and an estimator, the last of them a learner of this package; `make_private_pipeline` names them.
@@ -69,8 +71,21 @@ class PrivatePipeline(Pipeline):  # type: ignore[misc]
 
     @property
     def privacy_(self) -> PrivacyRecord:
-        """The record of the whole: the learner's, and the names of the steps before it, which cost nothing."""
+        """The record of the whole: the learner's, those of private steps before it, and the names of all, the others at no cost.
+
+        Deltas add up, and epsilon is that of all releases together.
+        """
         record: PrivacyRecord = self.steps[-1][1].privacy_
+        paid = [step.privacy_ for _, step in self.steps[:-1] if isinstance(step, PrivateModel)]
+        if paid:
+            every = [*paid, record]
+            record = PrivacyRecord.of(
+                [charge for each in every for charge in each.charges],
+                adjacency=record.adjacency,
+                delta=sum((each.delta for each in every), Fraction(0)),
+                public=record.public,
+                notes=list(dict.fromkeys(note for each in every for note in each.notes)),
+            )
         return record.stating({"preprocessing": [type(step).__name__ for _, step in self.steps[:-1]]})
 
 
@@ -93,6 +108,8 @@ def make_private_pipeline(*steps: BaseEstimator) -> PrivatePipeline:
 def leaky_steps(step: Any) -> Iterator[str]:
     """Names of the types of steps in it that are not known to map each record by itself."""
     kind = type(step)
+    if isinstance(step, PrivateModel):  # pays for itself
+        return
     if (isinstance(step, str) and step in ("passthrough", "drop")) or step is None or kind in _RECORD_BY_RECORD:
         return
     if kind is OneHotEncoder and not isinstance(step.categories, str) and step.handle_unknown == "ignore":

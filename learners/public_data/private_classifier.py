@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -13,10 +13,11 @@ from dpaudit.exact import positive, rational
 from learners.estimator import Public
 from learners.probabilities import LikelyClasses, read_threshold
 from learners.public_data.plans import map_rows, solver_of, subspace_facts, subspace_of
-from learners.rows.labels import checked_classes, class_weights
+from learners.rows.labels import class_weights
 from learners.rows.ranges import read_ranges, require_dense
 from learners.solvers.gradient import WEIGHT_BITS, linear_rule, solve
 from learners.solvers.plans import SolverPlan, default_plan
+from learners.weights import BALANCED, WeightedModel, public_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,8 +29,14 @@ if TYPE_CHECKING:
     from mechanisms.sampling.random import BitSource
 
 
+_NO_BALANCE: Final = (
+    'class_weight="balanced" needs two classes, fewer than 1024 columns, an intercept and no public_X: the share of the second '
+    "class comes from the first release of that rule. Give public weights, such as class_weight={0: 1, 1: 10}."
+)
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrivateClassifier(LikelyClasses):
+class PrivateClassifier(WeightedModel, LikelyClasses):
     """A linear classifier that is (epsilon, delta)-differentially private, with nothing to tune.
 
     Solver, steps and noise follow from public quantities: the numbers of records, features and classes, epsilon, delta and the
@@ -48,10 +55,12 @@ class PrivateClassifier(LikelyClasses):
       public_X: public records without labels, an array or sparse matrix of shape (m, d), or a function of d that gives them; None
         for none. They must not depend on the private records: the guarantee holds for each choice of them.
       class_weight: a public positive weight for every class by name, such as {0: 1, 1: 10}, of which only ratios matter, down to
-        1/4096; None for equal ones. Scores and probabilities are then those of records so weighted.
+        1/4096; "balanced" for weights by a noisy share of the classes, which the budget covers, for two classes in fewer than 1024
+        columns; None for equal ones. Scores and probabilities are then those of records so weighted.
       feature_ranges: a public pair (low, high) for every column: entries are cut to it and become numbers from -1 to 1, and
         `feature_norm` bounds these; None takes columns in their own units, where one of far larger values drowns the others.
       decision_threshold: for two classes, the public probability from which on the second is predicted; None for the likelier.
+      sample_weight_bound: the public largest weight of a record, exact, positive; larger ones that `fit` is given are cut to it.
     Source: Bassily, Smith, Thakurta 2014; docs/linear_learners.md, "The default rule"; docs/public_data.md.
     Example:
       >>> import numpy as np
@@ -67,7 +76,7 @@ class PrivateClassifier(LikelyClasses):
     delta: Exact = field()
     n_nominal: int | None = None
     public_X: Any = None  # noqa: N815 - features, as in scikit-learn
-    class_weight: Mapping[Any, Exact] | None = None
+    class_weight: Mapping[Any, Exact] | str | None = None
     feature_ranges: Any = None
     decision_threshold: Any = None
 
@@ -106,8 +115,15 @@ class PrivateClassifier(LikelyClasses):
             read_threshold(self.decision_threshold, public.classes)
         if self.feature_ranges is not None:
             self._require_ranges(public)
+        if public.weighted and (self.public_X is not None or public.adjacency.kind == "zero_out"):
+            raise Unsupported("DPA604", "sample_weight is for fits without public_X and not under zero_out. Leave it out.")
         if self.public_X is None:
-            return default_plan(public)
+            plan = default_plan(public)
+            if self.class_weight == BALANCED and plan.profile is None:
+                raise Unsupported("DPA604", _NO_BALANCE)
+            return plan
+        if self.class_weight == BALANCED:
+            raise Unsupported("DPA604", _NO_BALANCE)
         from learners.public_data.default_rule import public_plan
 
         return public_plan(self.public_X, public, weights)
@@ -115,21 +131,13 @@ class PrivateClassifier(LikelyClasses):
     def _kinds(self, labels: NDArray[Any]) -> NDArray[Any]:
         """The classes, each with a weight if there are any."""
         kinds = super()._kinds(labels)
-        if self.class_weight is not None:
+        if self.class_weight not in (None, BALANCED):
             class_weights(self.class_weight, kinds)
         return kinds
 
     def _weights_of_classes(self, classes: int) -> tuple[int, ...] | None:
-        """The weights of the classes in their order; they name every class."""
-        if self.class_weight is None:
-            return None
-        named = self.classes if self.classes is not None or not isinstance(self.class_weight, Mapping) else list(self.class_weight)
-        weights = class_weights(self.class_weight, checked_classes(range(classes) if named is None else named))
-        if len(weights) != classes:
-            raise InvalidArgument(
-                "DPA103", f"class_weight must name each of the {classes} classes and no other. Give all a weight."
-            )
-        return weights
+        """The public weights of the classes in their order."""
+        return public_weights(self.class_weight, self.classes, classes)
 
     def _public(self, features: Features, classes: int) -> Public:
         """The public quantities; under ranges features have to be dense."""
@@ -156,9 +164,9 @@ class PrivateClassifier(LikelyClasses):
     def _learn(self, rows: Rows, plan: AnyPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
         """The planned sums; everything else is computed from them."""
         if isinstance(plan, SolverPlan):
-            return {
-                "weights_": solve(rows, plan, source, linear_rule(plan.outputs, self._weights_of_classes(max(2, plan.outputs))))
-            }
+            weights = self._weights_of_classes(max(2, plan.outputs))
+            rule = linear_rule(plan.outputs, weights, balanced=self.class_weight == BALANCED)
+            return {"weights_": solve(rows, plan, source, rule)}
         return {"weights_": plan.learner.learn(rows, plan.inner, source)}
 
     def _scores(self, rows: Rows) -> NDArray[np.float64]:
@@ -168,7 +176,9 @@ class PrivateClassifier(LikelyClasses):
     def _plan_facts(self, public: Public, plan: AnyPlan | None) -> dict[str, Any]:
         """The directions that records are projected on, the weights of the classes, and the ranges of the columns."""
         weights = self._weights_of_classes(public.classes)
-        facts = subspace_facts(plan) | ({} if weights is None else {"class_weight": list(weights)})
+        facts = subspace_facts(plan) | ({} if weights is None else {"class_weight": list(weights)}) | self._weight_facts(public)
+        if self.class_weight == BALANCED:
+            facts["class_weight"] = BALANCED
         if self.feature_ranges is not None:
             facts["feature_ranges"] = [[str(rational(end, "an end of a range")) for end in pair] for pair in self.feature_ranges]
         return facts

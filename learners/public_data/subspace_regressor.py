@@ -48,7 +48,7 @@ class LeastSquares(NoisyDescent):
 
     def plan(self, public: Public) -> SolverPlan:
         """The default rule of classifiers; without a second moment, steps end where noise moves margins by 1/20."""
-        plan = default_plan(public)
+        plan = default_plan(public, standard=False)
         if plan.moment is not None:
             return plan
         mu = math.sqrt(plan.steps) * float(plan.gradient.sensitivity / plan.gradient.parameter("sigma"))

@@ -105,6 +105,8 @@ def describe_columns(given: Any, count: int) -> tuple[Column, ...]:
 def read_columns(given: Any, table: Any) -> tuple[Column, ...]:
     """The public columns of a table, all of which are described, and no other."""
     names, count = _names(table), _width(table)
+    if getattr(getattr(table, "dtype", None), "kind", "") == "c":
+        raise InvalidArgument("DPA105", "cells must be real numbers. Complex data not supported: give their parts as columns.")
     if isinstance(given, Mapping) and (names is None or set(given) != set(names)):
         if names is None:
             raise InvalidArgument("DPA105", f"columns gives names, but X is an array without names. Give a sequence. {_WRITE}")
@@ -178,9 +180,13 @@ def _width(table: Any) -> int:
     if shape is None:
         shape = np.asarray(table, dtype=object).shape
     if len(shape) != 2:
-        raise InvalidArgument("DPA105", f"X must be a table of shape (records, columns), got {len(shape)} dimensions.")
+        raise InvalidArgument(
+            "DPA105",
+            f"X must be a table of shape (records, columns), got {len(shape)} dimensions. "
+            "Reshape your data: X.reshape(1, -1) is one record.",
+        )
     if shape[1] == 0:
-        raise InvalidArgument("DPA109", "0 feature(s) while a minimum of 1 is required. Give X at least one column.")
+        raise InvalidArgument("DPA109", "0 feature(s) (shape=(, 0)) while a minimum of 1 is required. Give X at least one column.")
     return int(shape[1])
 
 

@@ -27,7 +27,7 @@ TARGET_UNIT: Final = 2**12
 """Steps of the largest label that a regressor keeps."""
 
 WEIGHT_UNIT: Final = 2**12
-"""Steps of the largest weight of a class."""
+"""Steps of the largest weight of a class or a record."""
 
 
 def checked_classes(classes: Any) -> NDArray[Any]:
@@ -55,13 +55,29 @@ def class_weights(weights: Any, classes: NDArray[Any]) -> tuple[int, ...]:
         raise InvalidArgument(
             "DPA105",
             f"class_weight must be a mapping from every class to a public weight, got {kind_of(weights)}. How often classes occur "
-            "is private, so weights do not follow from the labels. Write for instance class_weight={0: 1, 1: 10}.",
+            'is private; class_weight="balanced" pays for it where the learner says so. Else write class_weight={0: 1, 1: 10}.',
         )
     named = classes.tolist()
     if set(weights) != set(named):
         raise InvalidArgument("DPA103", f"class_weight must name each of the {len(named)} classes and no other. Give all a weight.")
     exact = [positive(weights[name], "a weight of class_weight") for name in named]
     return tuple(max(1, round(weight / max(exact) * WEIGHT_UNIT)) for weight in exact)
+
+
+def read_weights(weights: Any, bound: Fraction, records: int) -> NDArray[np.int64]:
+    """Weights of records in 1 / 4096 of a bound, each by itself: cut to 0 and the bound, 0 for what is no number; None for 1 each.
+
+    They are rounded down, and refused for type and shape only.
+    """
+    given = [1] * records if weights is None else weights
+    read = np.array(given, dtype=object) if isinstance(given, (list, tuple)) else np.asarray(given)
+    if read.shape != (records,) or read.dtype.kind not in "biufO":
+        raise InvalidArgument(
+            "DPA105", f"sample_weight must be {records} numbers, one for each record, got an array of shape {read.shape}."
+        )
+    with np.errstate(all="ignore"):
+        steps = np.floor(np.nan_to_num(as_numbers(read).astype(np.float64), nan=0.0) * (WEIGHT_UNIT / float(bound)))
+        return np.clip(steps, 0, WEIGHT_UNIT).astype(np.int64)
 
 
 def read_classes(labels: Any) -> NDArray[Any]:
@@ -120,7 +136,7 @@ def require_comparable(labels: NDArray[Any], classes: NDArray[Any]) -> None:
         raise InvalidArgument(
             "DPA105",
             f"y is an array of {name_contents(labels)}, but classes are {named}, so no label would be found among them. "
-            f"Convert the labels: {remedy}, or name the classes as y spells them.",
+            f"Convert the labels: {remedy}, or name the classes as y spells them (cross_val_predict numbers them).",
         )
 
 

@@ -34,6 +34,7 @@ class Rows:
     bound: int  # no row has a larger L2 norm, in steps; an integer, public
     step: Fraction  # size of a step in the units of the features, exact, public
     labels: NDArray[np.int64]  # int64 array of shape (n,), positions among the public classes
+    weights: NDArray[np.int64] | None = None  # of the records, in 1/4096 of the largest; None where all are alike
 
     def margins(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
         """Inner products of every row with weights on the lattice of integers."""

@@ -50,7 +50,7 @@ def require_number_columns(table: Any) -> None:
         raise InvalidArgument(
             "DPA105",
             f"features must be numbers, got columns of other types: {shown}. Drop them, or encode them by a public rule first: "
-            "for categories, a column of 0 and 1 for each of a public list. Write for instance "
+            "TableEncoder(columns={'age': (17, 90), 'sex': ['f', 'm']}) in make_private_pipeline, or for categories "
             'OneHotEncoder(categories=[["no", "yes"]], handle_unknown="ignore"), which then reads no list from the records.',
         )
 

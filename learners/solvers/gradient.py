@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
+from learners.solvers.profile import Standard, sum_profile
 from learners.solvers.quasi_newton import preconditioner
-from learners.solvers.slopes import LOGISTIC, SOFTMAX, UNIT, SlopeRule, weighted_rule
+from learners.solvers.slopes import LOGISTIC, SOFTMAX, UNIT, SlopeRule, balance, weigh_records, weighted_rule
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 
 WEIGHT_BITS: Final = 16
 """Records meet weights that are multiples of 2**-16."""
+
+_FIRST_KEPT: Final = 2
+"""Steps from the best score of all records alike are averaged from this one on."""
 
 _LONGEST: Final = 2.0**20
 _DEVIATIONS: Final = 4
@@ -35,14 +40,32 @@ def solve(rows: Rows, plan: SolverPlan, source: BitSource | None = None, loss: S
             f"rows may have {rows.bound} steps, the plan allows {plan.bound}. Use the plan's lattice and intercept.",
         )
     used = loss or linear_rule(plan.outputs)
+    if plan.profile is not None:
+        return _descend_standard(rows, plan, source, used)
     if plan.moment is not None:
-        return _descend(rows, plan, source, used, preconditioner(rows, plan, source, used))
-    return _descend(rows, plan, source, used, _paced(plan, careful=used.careful))
+        return on_lattice(_descend(rows, plan, source, used, preconditioner(rows, plan, source, used)))
+    return on_lattice(_descend(rows, plan, source, used, _paced(plan, careful=used.careful)))
 
 
-def linear_rule(outputs: int, weights: tuple[int, ...] | None = None) -> SlopeRule:
-    """The loss of the default rule, with public weights of the classes if there are any."""
-    rule = SOFTMAX if outputs > 1 else LOGISTIC
+def _descend_standard(rows: Rows, plan: SolverPlan, source: BitSource | None, loss: SlopeRule) -> NDArray[np.int64]:
+    """Quasi-Newton steps on rows made standard by the released profile, from the best score of all records alike."""
+    if plan.profile is None:
+        raise ValueError("the plan has no profile")
+    weighted = plan.profile.dimension % 2 == 0
+    sums = sum_profile(rows, plan.lattice_bits, weighted=weighted)
+    standard = Standard.of(plan.noise(plan.profile).release(sums, source), plan)
+    rule = weighted_rule(loss, balance(standard.share)) if loss.balanced else loss
+    rule, made = replace(rule, strength=standard.weight), standard.apply(rows, plan)
+    start = np.zeros(rows.steps.shape[1])
+    if rule.start is not None:
+        start[-1] = rule.start(standard.share) / (plan.intercept / 2.0**plan.lattice_bits)
+    weights = _descend(made, plan, source, rule, preconditioner(made, plan, source, rule), start, _FIRST_KEPT)
+    return on_lattice(standard.undo(weights, plan))
+
+
+def linear_rule(outputs: int, weights: tuple[int, ...] | None = None, *, balanced: bool = False) -> SlopeRule:
+    """The loss of the default rule, with public weights of the classes if there are any, or weights by their released share."""
+    rule = SOFTMAX if outputs > 1 else replace(LOGISTIC, balanced=balanced)
     return rule if weights is None else weighted_rule(rule, weights)
 
 
@@ -73,17 +96,26 @@ def on_lattice(weights: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.rint(steps, out=steps).astype(np.int64)
 
 
-def _descend(rows: Rows, plan: SolverPlan, source: BitSource | None, loss: SlopeRule, move: Move) -> NDArray[np.int64]:
-    """The planned steps from zero, each a function of a released sum; the later half of the weights averaged."""
+def _descend(
+    rows: Rows,
+    plan: SolverPlan,
+    source: BitSource | None,
+    loss: SlopeRule,
+    move: Move,
+    start: NDArray[np.float64] | None = None,
+    kept: int | None = None,
+) -> NDArray[np.float64]:
+    """The planned steps from a start, or zero, each a function of a released sum; averaged from one on, or the later half."""
     shape = (rows.steps.shape[1], plan.outputs) if plan.outputs > 1 else rows.steps.shape[1:]
-    weights, later = np.zeros(shape), np.zeros(shape)
-    noise = plan.noise(plan.gradient)
+    weights, later = np.zeros(shape) if start is None else start, np.zeros(shape)
+    first, noise = (plan.steps + 1) // 2 if kept is None else kept, plan.noise(plan.gradient)
     for step in range(plan.steps):
         slopes = loss.slopes(rows.margins(on_lattice(weights)), rows.labels, plan.lattice_bits + WEIGHT_BITS)
+        slopes = weigh_records(slopes, rows.weights)
         slope = noise.release(rows.weighted_sum(slopes), source) / float(UNIT << plan.lattice_bits)
         if plan.outputs > 1:
             slope -= slope.mean(axis=1, keepdims=True)  # a record's slopes sum to zero, but for roundings: this is noise
-        weights += move(slope, weights)
-        if 2 * step >= plan.steps:
+        weights = weights + move(slope, weights)
+        if step >= first:
             later += weights
-    return on_lattice(later / (plan.steps // 2))
+    return later / (plan.steps - first)

@@ -58,6 +58,7 @@ class NormalModel:
     records: int
     constant: float  # what every row ends in, in units of the largest norm; 0 for nothing
     bend: Bend
+    strength: float = 1.0  # mean weight of the records
 
     @cached_property
     def mean(self) -> NDArray[np.float64]:
@@ -76,7 +77,8 @@ class NormalModel:
         line = self.axes.values * weights / self.records - centre * self.mean
         spread = math.sqrt(max(_inner(weights, line), 0.0))
         # Where noise is as large as all records together, margins are far from zero by noise alone, and show nothing.
-        bends = np.maximum(self.bend(centre + spread * PLACES), min(_SMALL * self.axes.noise / self.records, 0.5)) * SHARES
+        least = min(_SMALL * self.axes.noise / self.records, 0.5)
+        bends = np.maximum(self.strength * self.bend(centre + spread * PLACES), least) * SHARES
         k0, k1, k2 = float(bends.sum()), float((bends * PLACES).sum()), float((bends * PLACES**2).sum())
         scales = 1 / np.maximum(k0 * self.axes.values, _LEAST * self.axes.noise)
         step = scales * pull
@@ -96,8 +98,8 @@ def newton_steps(axes: Axes, plan: SolverPlan, loss: SlopeRule) -> Move:
     """The map from noisy gradients and weights to steps; a function of what was released and of public numbers."""
     if loss.bend is None:
         raise ValueError("the loss has no curvature at a margin")
-    model = NormalModel(axes, plan.records, plan.intercept / 2.0**plan.lattice_bits, loss.bend)
-    first = 1 / np.maximum(loss.curvature * axes.values, _LEAST * axes.noise)
+    model = NormalModel(axes, plan.records, plan.intercept / 2.0**plan.lattice_bits, loss.bend, loss.strength)
+    first = 1 / np.maximum(loss.strength * loss.curvature * axes.values, _LEAST * axes.noise)
 
     def move(slope: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """The step; the first one, from zero, is for the largest curvature, as the margins there are past at once."""

@@ -24,13 +24,20 @@ DIAGONAL: Final = 5
 OFF_DIAGONAL: Final = 7
 """What entries of a second moment are multiplied by; 7**2 <= 2 * 5**2, so that its triangle moves by at most 5 times the matrix."""
 
+LABEL_TIMES: Final = 2
+"""A record of the second class counts for two squares of the longest row, so that rare classes are told from noise."""
+
 MOST_COLUMNS: Final = 1024
 """Up to so many columns, two classes are separated by quasi-Newton steps."""
 
 MOVES: Final = {"replace_one": 2, "add_remove": 1, "zero_out": 1}
 """By how many times the bound of a row one record moves a sum of slopes times rows."""
 
-_MOMENT_SHARE: Final = Fraction(1, 4)
+_PROFILE_SHARE: Final = Fraction(3, 100)
+_MOMENT_SHARE: Final = Fraction(6, 100)
+_OWN_MOMENT_SHARE: Final = Fraction(1, 4)
+"""That of the second moment where no profile makes rows standard first."""
+
 _MOMENT_STEPS: Final = 8
 _MOMENT_BITS: Final = 12
 """Squares of rows of 2**12 steps sum up exactly in floats for 2**28 records and more."""
@@ -71,7 +78,8 @@ class SolverPlan:
     lattice_bits: int  # rows have at most 2**lattice_bits steps without the intercept
     intercept: int  # a constant in steps that every row ends in; 0 for none
     gradient: Release  # the release of one gradient, as it will be logged
-    moment: Release | None  # the release of the second moment that comes first, or None
+    moment: Release | None  # the release of the second moment that comes before, or None
+    profile: Release | None = None  # that of the profile of columns and labels, which comes first, or None
 
     @property
     def bound(self) -> int:
@@ -81,15 +89,20 @@ class SolverPlan:
     @property
     def charges(self) -> tuple[Charge, ...]:
         """The entries that the release log will hold, in order."""
-        return (Charge((*([self.moment] if self.moment else []), *[self.gradient] * self.steps)),)
+        before = [release for release in (self.profile, self.moment) if release is not None]
+        return (Charge((*before, *[self.gradient] * self.steps)),)
 
     def noise(self, release: Release) -> GaussianMechanism:
         """The mechanism that makes a planned release."""
         return mechanism_of(release)
 
 
-def default_plan(public: Public) -> SolverPlan:
-    """Plan a private linear classifier by the default rule: quasi-Newton for two classes in few columns, else gradient steps."""
+def default_plan(public: Public, *, standard: bool = True) -> SolverPlan:
+    """Plan a private linear classifier by the default rule: quasi-Newton for two classes in few columns, else gradient steps.
+
+    If `standard`, and rows have an intercept, a profile of columns and labels comes before quasi-Newton steps; if there are
+    weights of records, with their sum.
+    """
     # Gradient steps are as long altogether as makes the noise in the margin of a record of the largest norm 4/5 in deviation.
     multiplier, moves = noise_multiplier(public.epsilon, public.delta), MOVES[public.adjacency.kind]
     newton = public.classes == 2 and public.features < MOST_COLUMNS
@@ -99,17 +112,31 @@ def default_plan(public: Public) -> SolverPlan:
     if public.records * bound * max(UNIT, OFF_DIAGONAL * bound * newton) > _ROOM:
         raise InvalidArgument("DPA108", f"sums over {public.records} records do not fit 64 bits. Fit on fewer.")
     outputs = outputs_of(public.classes)
-    travel, steps, moment, share = Fraction(0), _MOMENT_STEPS, None, 1 - _MOMENT_SHARE
+    travel, steps, moment, profile = Fraction(0), _MOMENT_STEPS, None, None
     if newton:
-        size = columns * (columns + 1) // 2
-        moment = gaussian_release(public, moment_sensitivity(bound, moves), multiplier**2 / _MOMENT_SHARE, size)
+        part, before = _OWN_MOMENT_SHARE, Fraction(0)
+        if standard and intercept:
+            part, before = _MOMENT_SHARE, _PROFILE_SHARE
+            moved = profile_sensitivity(bits, moves, weighted=public.weighted)
+            profile = gaussian_release(public, moved, multiplier**2 / before, 2 * public.features + 1 + public.weighted)
+        size, share = columns * (columns + 1) // 2, 1 - part - before
+        moment = gaussian_release(public, moment_sensitivity(bound, moves), multiplier**2 / part, size)
     else:
         travel, share = _MARGIN_NOISE * public.records / (multiplier * moves), Fraction(1)
         most = min(_MOST_STEPS, _MOST_DRAWS // (columns * outputs))
         steps = max(min(math.ceil(travel / _USUAL_PACE), most), _FEWEST_STEPS)
         travel = min(travel, Fraction(_LARGEST_PACE * steps))
     gradient = gaussian_release(public, moves * UNIT * bound, multiplier**2 * steps / share, columns * outputs)
-    return SolverPlan(public.records, outputs, steps, travel, bits, intercept, gradient, moment)
+    return SolverPlan(public.records, outputs, steps, travel, bits, intercept, gradient, moment, profile)
+
+
+def profile_sensitivity(bits: int, moves: int, *, weighted: bool = False) -> int:
+    """Bound how far one record moves the profile in L2 norm, rounded up."""
+    # A row q of norm at most L = 2**bits enters as L q, its squares, and twice L**2 for its label. Two rows differ by at most 2 L,
+    # their squares, which are nonnegative and of norm at most L**2, by at most sqrt(2) L**2. One that comes or goes: L and L**2.
+    # With weights of at most 1 the label counts for the weight, and a second entry is the weight itself: each moves by at most 1.
+    rows, squares = (4, 2) if moves > 1 else (1, 1)
+    return whole_root_above((rows + squares + (1 + weighted) * LABEL_TIMES**2) * 16**bits)
 
 
 def moment_sensitivity(bound: int, moves: int) -> int:

@@ -37,7 +37,10 @@ class SlopeRule:
     slopes: Slopes  # its downhill slopes
     curvature: float  # its largest second derivative, in units where the largest slope is 1; it decides steps, never noise
     floor: float = 0.5  # eigenvalues of a noisy second moment count for no less than this part of its noise's spectral norm
+    strength: float = 1.0  # the mean weight of the records, which multiplies every curvature
     careful: bool = False  # whether plain gradient steps are halved once noisy gradients turn round: then they are too long
+    balanced: bool = False  # whether two classes get weights that make them count alike, by the released share of the second
+    start: Callable[[float], float] | None = None  # the best score of all records alike, by the share of the second class
     bend: Bend | None = None  # its second derivative to expect at a margin, which Newton steps use; None for its largest
 
 
@@ -93,11 +96,24 @@ def expected_bend(margins: NDArray[np.float64], weights: tuple[int, ...] = (WEIG
     return np.asarray(likely * 2 * decay / (1 + decay) ** 2)
 
 
+def best_score(share: float, weights: tuple[int, ...] = (WEIGHT_UNIT, WEIGHT_UNIT)) -> float:
+    """The score of all records alike for which the cut logistic loss is least if the second class has this share."""
+    share = share * weights[1] / (share * weights[1] + (1 - share) * weights[0])
+    larger = max(share, 1 - share)
+    return math.copysign(math.log((3 * larger - 1) / (1 - larger)) if larger < 1 else math.inf, share - 0.5)
+
+
+def weigh_records(slopes: NDArray[np.int64], weights: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    """Slopes times the weights of their records, from 0 to `WEIGHT_UNIT`, rounded toward zero: none gets longer."""
+    if weights is None:
+        return slopes
+    sizes = np.abs(slopes) * (weights if slopes.ndim == 1 else weights[:, np.newaxis]) // WEIGHT_UNIT
+    return np.asarray(np.sign(slopes) * sizes)
+
+
 def weigh_classes(slopes: NDArray[np.int64], labels: NDArray[np.int64], weights: tuple[int, ...]) -> NDArray[np.int64]:
     """Slopes times the weights of their classes, of at most `WEIGHT_UNIT`, rounded toward zero: none gets longer."""
-    times = np.array(weights, dtype=np.int64)[labels]
-    sizes = np.abs(slopes) * (times if slopes.ndim == 1 else times[:, np.newaxis]) // WEIGHT_UNIT
-    return np.asarray(np.sign(slopes) * sizes)
+    return weigh_records(slopes, np.array(weights, dtype=np.int64)[labels])
 
 
 def weighted_rule(rule: SlopeRule, weights: tuple[int, ...]) -> SlopeRule:
@@ -109,7 +125,13 @@ def weighted_rule(rule: SlopeRule, weights: tuple[int, ...]) -> SlopeRule:
         """Slopes of the loss, weighted."""
         return weigh_classes(rule.slopes(margins, labels, margin_bits), labels, weights)
 
-    return replace(rule, slopes=slopes, bend=partial(expected_bend, weights=weights) if rule.bend else None)
+    start = partial(best_score, weights=weights) if rule.start else None
+    return replace(rule, slopes=slopes, start=start, bend=partial(expected_bend, weights=weights) if rule.bend else None)
+
+
+def balance(share: float) -> tuple[int, int]:
+    """The weights that make two classes count alike if the second has this share."""
+    return max(1, round(min(1.0, share / (1 - share)) * WEIGHT_UNIT)), max(1, round(min(1.0, (1 - share) / share) * WEIGHT_UNIT))
 
 
 def likely_classes(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -124,5 +146,5 @@ def likely_classes(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
 
-LOGISTIC: Final = SlopeRule(logistic_slopes, 0.5, bend=expected_bend)
+LOGISTIC: Final = SlopeRule(logistic_slopes, 0.5, start=best_score, bend=expected_bend)
 SOFTMAX: Final = SlopeRule(softmax_slopes, 0.5)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _FAMILIES: Final = (
     "linear", "sums", "phased", "choices", "outside", "halfspaces", "public_data", "kernels", "perturbation", "boosting",
+    "structure",
 )  # fmt: skip
 """Modules of targets, in the order in which an audit of everything makes them."""
 

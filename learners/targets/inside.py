@@ -160,7 +160,7 @@ class Inside:
     def _releases(self) -> list[tuple[Release, int]]:
         """The kinds of release of a fit, each with how often it is made."""
         plan = self._solver
-        return [*([(plan.moment, 1)] if plan.moment else []), (plan.gradient, plan.steps)]
+        return [*((release, 1) for release in (plan.profile, plan.moment) if release is not None), (plan.gradient, plan.steps)]
 
     @cached_property
     def _sums(self) -> list[list[NDArray[np.int64]]]:
@@ -176,7 +176,7 @@ class Inside:
         ]
 
     def _sums_of(self, records: Records) -> list[NDArray[np.int64]]:
-        """What the solver gives to its mechanisms first: the second moment, if it has one, and the gradient at zero."""
+        """What the solver gives to its mechanisms first: profile and second moment, if it has any, and the gradient at zero."""
         seen = transcript(read_rows(self.model, records, self._plan), self._solver, noisy=False)
         return [value for value, _ in seen[: len(self._releases)]]
 

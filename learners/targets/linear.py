@@ -43,7 +43,7 @@ def rows_of(records: Sequence[Record], plan: SolverPlan) -> Rows:
 
 
 PLAN: Final = default_plan(_public(4, 2))
-"""A second moment and eight gradients; the first two releases see the records through no noise."""
+"""A profile, a second moment and eight gradients; so few records have a profile that changes nothing, so all fits begin alike."""
 
 _FIRST: Final = (cast("Release", PLAN.moment), PLAN.gradient)
 
@@ -51,6 +51,9 @@ _ONE: Final = 2**PLAN.lattice_bits
 _REST: Final[tuple[Record, ...]] = (((0, 0), 0),) * (PLAN.records - 1)
 MOMENT_PAIR: Final = ((((_ONE, 0), 1), *_REST), (((-_ONE // 64, _ONE - 1), 1), *_REST))
 """A record and one at a right angle to it, the intercept included: no other pair moves the second moment as far."""
+
+FIRST_PAIR: Final = ((((_ONE, 0), 1), *_REST), (((1913, 3621), 0), *_REST))
+"""A record that changes its label and turns so far that moment and gradient, as they are paid for, together move the farthest."""
 
 WIDE: Final = default_plan(_public(1, 1024))
 """Gradients alone, as for every classifier of so many features. All but the first feature are zero here, and left out."""
@@ -61,7 +64,7 @@ SIDE_PAIR: Final[tuple[tuple[Record, ...], tuple[Record, ...]]] = ((((_WIDE_ONE,
 
 
 def sample_first(records: tuple[Record, ...], count: int, rng: Generator) -> NDArray[np.float64]:
-    """The log-likelihood ratio of the noisy second moment and first gradient of a fit, for the two of `MOMENT_PAIR`."""
+    """The log-likelihood ratio of the noisy second moment and first gradient of a fit, for the two of `FIRST_PAIR`."""
     source, sums = source_from(rng), _first_sums(records)  # neither sum depends on noise: all fits have the same two
     parts = [PLAN.noise(release).releases(value, count, source) for release, value in zip(_FIRST, sums, strict=True)]
     return np.asarray(np.einsum("ij,j->i", np.concatenate(parts, axis=1), _directions()))
@@ -92,14 +95,14 @@ def sample_weights(records: Sequence[Record], count: int, rng: Generator) -> NDA
 
 @cache
 def _first_sums(records: tuple[Record, ...]) -> list[NDArray[np.int64]]:
-    """The second moment and the first gradient before their noise."""
-    return [value for value, _ in transcript(rows_of(records, PLAN), PLAN, noisy=False)[: len(_FIRST)]]
+    """The second moment and the first gradient before their noise; the profile comes before them."""
+    return [value for value, _ in transcript(rows_of(records, PLAN), PLAN, noisy=False)[1 : 1 + len(_FIRST)]]
 
 
 @cache
 def _directions() -> NDArray[np.float64]:
-    """How far the second dataset moves each entry of the first two sums, over the variance of their noise."""
-    sums = zip(*map(_first_sums, MOMENT_PAIR), _FIRST, strict=True)
+    """How far the second dataset moves each entry of the first sums, over the variance of their noise."""
+    sums = zip(*map(_first_sums, FIRST_PAIR), _FIRST, strict=True)
     return np.concatenate([(after - before) / float(release.parameter("sigma")) ** 2 for before, after, release in sums])
 
 
@@ -113,10 +116,10 @@ def moment_triangle(records: Sequence[Record]) -> list[int]:
 TARGETS: Final = (
     make_target(
         "linear_first_releases",
-        "second moment and first gradient of a linear classifier, both noisy; one record turns by a right angle",
+        "second moment and first gradient of a linear classifier, both noisy; one record turns and changes its label",
         sample_first,
         Claim(GDP(mu=mu_of(_FIRST)), adjacency=RELATION),
-        MOMENT_PAIR,
+        FIRST_PAIR,
         learner="PrivateClassifier",
         sensitivity=Sensitivity(query=moment_triangle, bound=_FIRST[0].sensitivity, metric="l2"),
     ),

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from dpaudit.exact import Exact
     from learners.estimator import PrivateEstimator
 
-COSINE: Final = 3 / 4
-"""Between the features of two records of opposite labels: no other angle moves moment and gradients together as far."""
+COSINE: Final = 9 / 10
+"""Between the features of two records of opposite labels: all releases move, gradients nearly all they can."""
 
 _RECORDS: Final = 4
 _INTERCEPT: Final = 1 / 8
@@ -39,14 +39,14 @@ PAIRS: Final[dict[str, tuple[Records, Records]]] = {
     "kernel_releases": _pair((0.5, 0.0), (0.5 + 0.2 * math.sqrt(-2 * math.log(COSINE)), 0.0)),
     "polynomial_releases": _turned(2 * math.sqrt(COSINE) - 1),
 }
-"""Neighbours by target: the Gaussian kernel of width 1/5 is 3/4 at the distance of the third pair, and so is (1 + <x, y>)^2 / 4,
+"""Neighbours by target: the Gaussian kernel of width 1/5 is 9/10 at the distance of the third pair, and so is (1 + <x, y>)^2 / 4,
 which the polynomial kernel is on the unit sphere, for the last."""
 
 _DESCRIPTIONS: Final = {
-    "quasi_newton_releases": "second moment and all gradients of a linear classifier; one record turns and changes its label",
+    "quasi_newton_releases": "profile, moment and all gradients of a linear classifier; one record turns and changes its label",
     "softmax_releases": "all gradients of a linear classifier of three classes; one record changes its sign",
-    "kernel_releases": "second moment and all gradients on random Fourier features; one record moves and changes its label",
-    "polynomial_releases": "second moment and all gradients on monomials; one record turns and changes its label",
+    "kernel_releases": "profile, moment and all gradients on random Fourier features; one record moves and changes its label",
+    "polynomial_releases": "profile, moment and all gradients on monomials; one record turns and changes its label",
 }
 
 

@@ -16,6 +16,7 @@ from mechanisms.laplace import LaplaceMechanism
 from mechanisms.lattice import clamp_to_lattice
 from mechanisms.laws import DiscreteLaplace
 from mechanisms.noisy_max import NoisyMax, greatest
+from mechanisms.prefix_sums import PrefixSums
 from mechanisms.sampling.random import source_from
 from mechanisms.stability_histogram import StabilityHistogram
 from mechanisms.targets.people import RECORDS, find_first, replace_record
@@ -97,6 +98,19 @@ def keys_of_unbounded_people(people: Sequence[Visits], count: int, rng: np.rando
     return as_rows(StabilityHistogram(epsilon=1, delta="1/50").releases(clinics, count, source_from(rng)))
 
 
+def running_counts_of_returning_people(people: Sequence[Sequence[int]], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Counts of visits up to each of eight days, with the noise for people who come once, though they may come every day.
+
+    The mistake: the sensitivity of the correlated rows is that of one participation. Who comes on all days moves all of them in one
+    direction. The log shows one participation, hence mu 2/3; the truth is more than five times that.
+
+    Source: Choquette-Choo, McMahan, Rush, Thakurta 2023, on multiple participation.
+    """
+    mechanism = PrefixSums(steps=8, sensitivity=1, sigma=2)
+    visits = np.bincount([day for days in people for day in days], minlength=8) if people else np.zeros(8, np.int64)
+    return mechanism.releases(visits, count, source_from(rng))
+
+
 _MALIGNANT: Final = find_first(RECORDS, 1)
 _SLIPPED: Final = replace_record(RECORDS, _MALIGNANT, **{RADIUS: 10 * RECORDS[_MALIGNANT][RADIUS]})
 
@@ -140,6 +154,14 @@ TARGETS: Final = (
         sample=keys_of_unbounded_people,
         claim=Claim(ApproxDP(epsilon=1, delta="1/50"), note="wrong: a person counts for every clinic, not for one"),
         neighbours=[((), (CLINICS,))],
+        public_data=True,
+    ),
+    Target(
+        name="broken_running_counts",
+        description="broken on purpose: running counts with noise for one visit, of people who come every day",
+        sample=running_counts_of_returning_people,
+        claim=Claim(ApproxDP(epsilon=2, delta="1/1000"), note="wrong: a person who returns moves every row of the noise's matrix"),
+        neighbours=[(((0, 1, 2, 3, 4, 5, 6, 7),), ())],
         public_data=True,
     ),
 )

@@ -17,6 +17,7 @@ from mechanisms.euclidean import EuclideanMechanism
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.laws import FiniteLaw, Staircase
+from mechanisms.prefix_sums import PrefixSums
 from mechanisms.real_gaussian import RealGaussianMechanism
 from mechanisms.real_laplace import RealLaplaceMechanism
 from mechanisms.sampling.random import source_from
@@ -37,6 +38,8 @@ REAL_LAPLACE: Final = RealLaplaceMechanism(sensitivity=1, epsilon=1, adjacency=_
 REAL_GAUSSIAN: Final = RealGaussianMechanism(sensitivity=1, sigma=1, adjacency=_L2)
 EUCLIDEAN: Final = EuclideanMechanism(sensitivity=1, epsilon=1, lattice="1/64", adjacency=_L2)
 VECTOR: Final = VectorMechanism(norm_bound=1, noise_multiplier=1, adjacency="replace_one")
+DAYS: Final = 8
+PREFIX_SUMS: Final = PrefixSums(steps=DAYS, sensitivity=1, sigma=2)
 STAIRCASE: Final = Staircase(sensitivity=4, epsilon=1)
 # Weights that halve with each step, up to a last one whose next neighbour would be impossible.
 BOUNDED: Final = FiniteLaw({-2: 1, -1: 2, 0: 4, 1: 2, 2: 1})
@@ -78,6 +81,11 @@ def sample_euclidean(value: Sequence[int], count: int, rng: np.random.Generator)
     return EUCLIDEAN.releases(np.array(value, dtype=np.float64), count, source_from(rng))
 
 
+def sample_running_counts(days: Sequence[int], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Running counts of records, each of which is the number of its day, in a row for each copy."""
+    return PREFIX_SUMS.releases(np.bincount(days, minlength=DAYS) if days else np.zeros(DAYS, np.int64), count, source_from(rng))
+
+
 def sample_vector(rows: Sequence[Sequence[int]], count: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Noisy sums of clipped rows, one in each row."""
     return VECTOR.in_units(VECTOR.releases(np.array(rows), count, source_from(rng)))
@@ -113,6 +121,13 @@ TARGETS: Final = (
         EUCLIDEAN,
         [((0, 0), (1, 0))],
         sample_euclidean,
+    ),
+    sound(
+        "running_counts",
+        "counts of records up to each of eight days, with noise that is correlated over the days",
+        PREFIX_SUMS,
+        [((0,), ()), ((2, 5), (5,))],
+        sample_running_counts,
     ),
     sound(
         "clipped_sum",

@@ -19,6 +19,7 @@ from proofs.learning import (
     records,
     scores,
     searches,
+    structure,
     sums,
 )
 
@@ -33,6 +34,7 @@ LEARNERS: Final = (
     *public_data.NODES,
     *searches.NODES,
     *boosting.NODES,
+    *structure.NODES,
 )
 """The chains of all learners."""
 LEMMAS: Final = (*sums.LEMMAS, *passes.LEMMAS, *scores.LEMMAS, *minimisers.LEMMAS)
@@ -59,8 +61,11 @@ LOGGED: Final[Mapping[str, tuple[str, ...]]] = {
     "PrivateBoostingRegressor": _SUMS,
     "PrivateClassifier": _SUMS,
     "PrivateGridSearchCV": ("best_of_runs",),
+    "PrivateKMeans": _SUMS,
     "PrivateLinearRegression": _SUMS,
+    "PrivatePCA": _SUMS,
     "PrivateSVM": ("discrete_laplace",),
+    "PrivateRanges": _SUMS,
     "PublicCoverClassifier": _CHOICE,
     "PublicSubspaceClassifier": _SUMS + _CHOICE,
     "PublicSubspaceRegressor": _SUMS,

@@ -9,6 +9,7 @@ from proofs.nodes import TESTS, code, learner_claim, lemmas, sensitivity, source
 _SLOPES: Final = "test:tests/learners/solvers/test_slopes.py::test_"
 _PLANS: Final = "test:tests/learners/solvers/test_plans.py::test_"
 _SOLVING: Final = "test:tests/learners/solvers/test_solving.py::test_"
+_PROFILE: Final = "test:tests/learners/solvers/test_profile.py::test_"
 _AUDITS: Final = "test:tests/learners/audits/test_linear.py::test_"
 
 NODES: Final = (
@@ -30,8 +31,11 @@ NODES: Final = (
         f"{_SLOPES}roots_are_rounded_up_exactly",
         f"{_SLOPES}the_slope_of_a_record_does_not_depend_on_the_others",
         f"{_SLOPES}weights_of_classes_lengthen_no_slope",
+        f"{TESTS}test_weights.py::test_weights_of_records_lengthen_no_slope",
         needs=("slopes.cut", "slopes.tables", "rows.sums"),
-        binds=code("learners/solvers/slopes.py", "logistic_slopes", "softmax_slopes", "_root_above", "weigh_classes"),
+        binds=code(
+            "learners/solvers/slopes.py", "logistic_slopes", "softmax_slopes", "_root_above", "weigh_classes", "weigh_records"
+        ),
     ),
     sensitivity(
         "gradients.moves",
@@ -70,18 +74,32 @@ NODES: Final = (
             *code("mechanisms/roots.py", "whole_root_above"),
         ),
     ),
+    sensitivity(
+        "profile",
+        "The profile of rows and labels moves by at most its planned sensitivity; rows made standard by it keep their bound.",
+        f"{_PROFILE}one_record_moves_the_profile_by_no_more_than_its_sensitivity",
+        f"{_PROFILE}no_standard_row_is_longer_than_its_bound_whatever_was_released",
+        f"{_PROFILE}a_standard_row_depends_on_its_record_alone",
+        f"{TESTS}test_weights.py::test_weights_of_records_are_read_one_by_one_and_cut",
+        needs=("rows.sums", "rows.norms"),
+        binds=(
+            *code("learners/solvers/plans.py", "profile_sensitivity"),
+            *code("learners/solvers/profile.py", "sum_profile", "Standard"),
+            *code("learners/rows/labels.py", "read_weights"),
+        ),
+    ),
     source(
         "descent",
-        "A fit is at most one second moment and the planned gradients, with rounded Gaussian noise; the rest comes from those.",
+        "A fit is at most a profile, a second moment and the planned gradients, with rounded Gaussian noise; the rest follows.",
         f"{_SOLVING}exactly_what_was_planned_is_released",
         f"{_SOLVING}the_first_gradient_is_the_sum_of_the_rows_by_their_class",
         f"{_SOLVING}order_and_storage_of_the_records_change_no_bit",
         "test:tests/learners/solvers/test_newton.py::test_the_step_depends_on_what_was_released_alone",
         f"{_PLANS}the_releases_together_cost_at_most_the_budget_and_not_much_less",
         f"{_AUDITS}a_watched_fit_is_the_fit",
-        needs=("GaussianMechanism.source", "gradients", "moments", "rounding"),
+        needs=("GaussianMechanism.source", "gradients", "moments", "profile", "rounding"),
         binds=(
-            *code("learners/solvers/gradient.py", "solve"),
+            *code("learners/solvers/gradient.py", "solve", "_descend_standard"),
             *code("learners/solvers/newton.py", "newton_steps", "NormalModel"),
             *code("learners/solvers/plans.py", "default_plan", "gaussian_release", "mechanism_of"),
         ),

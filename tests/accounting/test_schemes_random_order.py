@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import permutations, product
-from math import factorial, isqrt
+from math import expm1, factorial, isqrt, log1p
 
 import pytest
 from mpmath import mp, mpf, ncdf
 
-from dpaudit.accounting import RandomOrder, gaussian, laplace
+from dpaudit.accounting import RandomAllocation, RandomOrder, gaussian, laplace
 from dpaudit.accounting.laws.random_order import multiplicity_distribution, multiplicity_squares, position_squares
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import ball, working_precision
@@ -184,3 +184,17 @@ def test_the_lower_end_is_a_mixture_of_normal_laws():
         odds = 1 + 2 * mp.expm1(mpf(1) / 4)
         removed = profile(mpf(1) / 2, mp.log(odds)) / 2
         assert 0.99 * removed <= float(found.lower) <= removed * (1 + mpf(10) ** -9)
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+@pytest.mark.parametrize(("batches", "largest"), [((500, 500), 2), ((300, 200, 300), 2), ((250, 750), 1)])
+def test_from_below_a_permutation_is_an_allocation_to_its_largest_batches(batches, largest, adjacency):
+    """The pair where all other records contribute nothing: (1 - rate) Q + rate P against Q, P that of a random allocation."""
+    rate, epsilon = Fraction(largest * max(batches), 1000), Fraction(2)
+    hidden = gaussian(sigma=1, adjacency="zero_out").sampled(RandomAllocation(largest))
+    inside = Fraction(log1p(expm1(2) / float(rate)))
+    found = gaussian(sigma=1, adjacency=adjacency).sampled(RandomOrder(records=1000, batches=batches)).delta(epsilon=epsilon)
+    exact = hidden.delta(epsilon=inside, direction="forward")
+    assert (
+        rate * exact.lower * (1 - Fraction(1, 1000)) <= found.lower <= rate * exact.upper * (1 + Fraction(1, 10**9)) <= found.upper
+    )

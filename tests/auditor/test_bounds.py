@@ -2,10 +2,12 @@
 
 import math
 from fractions import Fraction
+from statistics import NormalDist
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy.special import ndtr
 
 from dpaudit.auditor.statistics import bounds
 from dpaudit.auditor.statistics.bounds import (
@@ -13,6 +15,7 @@ from dpaudit.auditor.statistics.bounds import (
     clopper_pearson_lower,
     clopper_pearson_upper,
     epsilon_lower_bound,
+    mu_lower_bound,
     p_value,
     profile_lower_bounds,
 )
@@ -179,3 +182,26 @@ def test_profile_bounds_are_probabilities_that_fall_with_epsilon(counts, alpha):
     deltas = profile_lower_bounds(counts, ["0", "0.1", "0.5", "1", "3"], alpha)
     assert sorted(deltas, reverse=True) == deltas
     assert all(0 <= delta <= 1 for delta in deltas)
+
+
+@pytest.mark.parametrize("mu", [0.3, 1, 3])
+@pytest.mark.parametrize("cut", [-0.5, 0.7, 2])
+def test_mu_is_bounded_by_the_quantiles_of_an_event_and_nearly_reached(mu, cut):
+    runs = 10**7
+    counts = Counts(ones=round(runs / 2 * ndtr(mu - cut)), zeros=round(runs / 2 * ndtr(-cut)), runs=runs)
+    found = mu_lower_bound(counts, Fraction(1, 2000))
+    assert 0.8 * mu < found < mu
+
+
+@given(counts=counts_of(), alpha=ALPHAS)
+def test_the_bound_on_mu_uses_half_the_level_for_each_dataset(counts, alpha):
+    found = mu_lower_bound(counts, alpha)
+    own, other = (
+        clopper_pearson_lower(counts.ones, counts.runs, alpha / 2),
+        clopper_pearson_upper(counts.zeros, counts.runs, alpha / 2),
+    )
+    if found is None:
+        assert own <= other or 2 * own >= 1
+    else:
+        assert found > 0
+        assert ndtr(NormalDist().inv_cdf(float(2 * other)) + float(found)) <= 2 * own + 1e-9

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from dpaudit import Claim, PureDP, Target, audit
-from dpaudit.auditor.attack.edges import edge_event
+from dpaudit.auditor.attack.edges import UNLIKELY, edge_events
+from dpaudit.auditor.attack.trial import _bound
+from dpaudit.auditor.events.predicates import Threshold
+from dpaudit.auditor.events.ranking import RankedEvent
 from dpaudit.auditor.reading.features import fit_features
 from dpaudit.auditor.reading.reader import parse_output
 from dpaudit.auditor.scoring.directions import find_direction
-from dpaudit.auditor.statistics.bounds import ClaimPoint, p_value
+from dpaudit.auditor.statistics.bounds import ClaimPoint, epsilon_lower_bound, p_value
 from dpaudit.auditor.statistics.power import detectable_share
 from dpaudit.results import Counts, Verdict
 
@@ -61,9 +65,9 @@ def test_an_end_is_an_event_only_if_chance_does_not_explain_it():
     rng = np.random.default_rng(0)
     labels = np.arange(4000, dtype=np.uint8) % 2
     values = rng.random(4000)
-    assert edge_event(values[:, None], labels, POINT) is None
-    found = edge_event((values + 0.02 * labels)[:, None], labels, POINT)
-    assert found is not None
+    assert all(chance > UNLIKELY for chance, _ in edge_events(values[:, None], labels, POINT))
+    chance, found = edge_events((values + 0.02 * labels)[:, None], labels, POINT)[0]
+    assert chance < UNLIKELY
     hits = labels[found.event.hits((values + 0.02 * labels)[:, None])]
     assert {0 if found.reverse else 1} == set(hits.tolist())
 
@@ -71,7 +75,28 @@ def test_an_end_is_an_event_only_if_chance_does_not_explain_it():
 def test_equal_values_at_an_end_are_inside_together():
     labels = np.array([1] * 30 + [0] + [1, 0] * 100, dtype=np.uint8)
     values = np.array([9.0] * 31 + list(np.linspace(0, 1, 200)))
-    assert edge_event(values[:, None], labels, POINT) is None
+    assert edge_events(values[:, None], labels, POINT) == []
+
+
+@pytest.mark.parametrize(("edge", "chosen", "share"), [(60, 1, Fraction(1, 10)), (5, 0, Fraction(9, 10))])
+def test_an_end_beside_the_best_event_is_taken_where_it_refutes_at_its_share_of_the_error_probability(edge, chosen, share):
+    best, end = (
+        RankedEvent(Threshold(0, limit, at_most=True), reverse, 1.0, 0.1, 0.7) for limit, reverse in ((1.0, False), (0.0, True))
+    )
+    counts = Counts(7000, 3000, 20_000), Counts(0, edge, 20_000)
+    case = SimpleNamespace(
+        position=0, alpha=Fraction(1, 1000), half=0.0005, subject=SimpleNamespace(target=SimpleNamespace(claim=Claim(PureDP(1))))
+    )
+    course = SimpleNamespace(case=case, report=lambda *_: None, hits=lambda *_: (chunk for chunk in [counts]))
+
+    ranked, bound = _bound(course, SimpleNamespace(pair=0, point=POINT), [best, end], 20_000, None)
+
+    assert ranked is (best, end)[chosen]
+    assert share == bound.share
+    turned = Counts(edge, 0, 20_000)
+    each = p_value(counts[0], point=POINT) / 0.9, p_value(turned, point=POINT) / 0.1
+    assert min(1, *each) == pytest.approx(bound.p_value)
+    assert bound.epsilon == epsilon_lower_bound((counts[0], turned)[chosen], delta=0, alpha=share / 2000)
 
 
 @pytest.mark.parametrize("delta", ["0", "1/1000"])

@@ -168,7 +168,7 @@ def test_the_clock_affords_what_the_latest_pace_allows(monkeypatch):
     clock.mark(1100)
 
     assert 0.2 == clock.share
-    assert int(0.9 * 1000 * 8) == clock.affordable()
+    assert int(0.9 * 1000 * 8) == clock.affordable(None)
 
 
 def test_the_clock_affords_nothing_when_time_is_over(monkeypatch):
@@ -177,7 +177,7 @@ def test_the_clock_affords_nothing_when_time_is_over(monkeypatch):
     clock = Clock(10.0)
     clock.mark(100)
 
-    assert 0 == clock.affordable()
+    assert 0 == clock.affordable(None)
 
 
 def test_the_line_before_the_pilot_is_one_of_the_claim():

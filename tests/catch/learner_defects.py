@@ -16,7 +16,7 @@ from learners.rows.rows import Rows
 from learners.solvers.losses import Loss
 from learners.solvers.minimum import minimum
 from learners.solvers.slopes import UNIT, softmax_slopes
-from learners.targets import boosting, kernels
+from learners.targets import boosting, kernels, structure
 from learners.targets.choices import ONE
 from learners.targets.halfspaces import SIDES
 from learners.targets.harness import make_target
@@ -149,6 +149,23 @@ def sample_counts(records, count, rng, *, columns):
     return noise.releases(here, count, source_from(rng)) @ (after - before) / float(noise.sigma) ** 2
 
 
+def sample_clusters(records, count, rng, *, blocks):
+    """How far noisy sums of two clusters go along with a record that changes its cluster, with noise for so many of them."""
+    sensitivity = structure.CLUSTERS.sums.sensitivity * Fraction(blocks, 2)
+    noise = GaussianMechanism(sensitivity=sensitivity, sigma=sensitivity, adjacency=REPLACE)
+    before, after = map(structure.clusters, structure.SIDE_PAIR)
+    noisy = noise.releases(structure.clusters(records), count, source_from(rng))
+    return noisy @ (after - before) / float(structure.CLUSTERS.sums.sensitivity) ** 2
+
+
+def sample_directions(records, count, rng, *, moves):
+    """The noisy second moment of principal directions, with noise for a part of what one record moves it by."""
+    whole = structure.PLAN.moment.sensitivity
+    noise = GaussianMechanism(sensitivity=whole * moves / 2, sigma=whole * moves / 2, adjacency=REPLACE)
+    before, after = map(structure.triangle, structure.TURN_PAIR)
+    return noise.releases(structure.triangle(records), count, source_from(rng)) @ (after - before) / float(whole) ** 2
+
+
 SLOPES = (((BOUND, 0), (0, 0)), ((-BOUND, 0), (0, 0)))
 NORMS = ((*((0.01, 1),) * 9, (0.01, 0)), (*((0.01, 1),) * 9, (1.0, 0)))
 TURNED = (((1.0, 1), *((0.0, 1),) * 9), ((1.0, 0), *((0.0, 1),) * 9))
@@ -223,6 +240,20 @@ PAIRS = (
         Claim(GDP(mu=1), adjacency=REPLACE),
         boosting.MOVED_PAIR,
         wrong="a record is counted once in every column",
+    ),
+    pair_up(
+        ("broken_clusters", "sums of clusters with noise for the one that a record enters", partial(sample_clusters, blocks=1)),
+        ("whole_clusters", "sums of clusters with noise for the one it leaves as well", partial(sample_clusters, blocks=2)),
+        Claim(GDP(mu=1), adjacency=REPLACE),
+        structure.SIDE_PAIR,
+        wrong="a record that changes its cluster moves two sums",
+    ),
+    pair_up(
+        ("broken_directions", "a second moment with noise for half of its change", partial(sample_directions, moves=1)),
+        ("whole_directions", "a second moment with noise for all of its change", partial(sample_directions, moves=2)),
+        Claim(GDP(mu=1), adjacency=REPLACE),
+        structure.TURN_PAIR,
+        wrong="two outer products change",
     ),
     pair_up(
         ("broken_measured_norm", "output perturbation for the largest norm that the records have", sample_measured_norm),

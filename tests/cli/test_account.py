@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from fractions import Fraction
+from importlib.metadata import version
 
 import pytest
 from hypothesis import given
@@ -22,6 +24,8 @@ from dpaudit.errors import InvalidArgument
         ("gaussian(0.1)", gaussian(sigma="1/10")),
         ("1000 * gaussian(sigma=1)", 1000 * gaussian(sigma=1)),
         ("gaussian(sigma=1) * 3", 3 * gaussian(sigma=1)),
+        ("gaussian(sigma=1).under('replace_one')", gaussian(sigma=1).under("replace_one")),
+        ("laplace(scale=1).user(records=3)", laplace(scale=1).user(records=3)),
         ("2 * (gaussian(sigma=1) + 3 * laplace(scale=2))", compose(2 * gaussian(sigma=1), 6 * laplace(scale=2))),
         ("compose(pure_dp(1/3), zcdp('1/8'), pure_dp(1e-3))", compose(pure_dp("1/3"), zcdp("1/8"), pure_dp("1/1000"))),
         ("explicit_pair(p=[3/4, 1/4], q=('1/4', 0.75))", explicit_pair(["3/4", "1/4"], ["1/4", "3/4"])),
@@ -184,6 +188,60 @@ def test_a_drawing_reaches_the_smallest_delta_asked_for(dpaudit, folder):
     assert 2 == dpaudit("account", "0 * gaussian(sigma=1)", "--plot", "profile.svg").exit_code
 
 
+def test_the_errors_of_tests_are_drawn_beside_the_gaussian_curve_of_the_same_advantage(dpaudit, folder):
+    assert 0 == dpaudit("account", "gaussian(sigma=2)", "--plot", "errors.svg", "--curve", "tradeoff").exit_code
+    drawing = (folder / "errors.svg").read_text()
+    for said in (
+        "Trade-off function of gaussian(sigma=2, sensitivity=1)",
+        "mu-GDP with mu = 0.5, which",
+        "0.8739 to 0.8739 at type I",
+    ):
+        assert said in drawing
+    result = dpaudit("account", "approx_dp(0, delta=0.1)", "--delta", "0.2", "--plot", "errors.svg", "--curve", "tradeoff")
+    assert 0 == result.exit_code
+
+
+def test_other_accountants_are_asked_where_they_are_installed(dpaudit, monkeypatch):
+    from dpaudit.interop import accountants
+
+    def refuses(loss, question):
+        raise ValueError("no such law")
+
+    known = {"exact": 0.5, "low": 0.4, "high": 0.75, "hair": 0.5 * (1 + 1e-12), "none": math.inf}
+    peers = [("click", name, lambda loss, question, value=value: value) for name, value in known.items()]
+    monkeypatch.setattr(accountants, "_PEERS", (*peers, ("click", "words", refuses), ("nowhere", "absent", refuses)))
+    said = dpaudit("account", "pure_dp(1/2)", "--delta", "0", "--compare").stdout.splitlines()[3:]
+    for line, (name, answer) in zip(
+        said,
+        {
+            "exact": "0.5, in the interval",
+            "low": "0.4, BELOW what is certainly lost",
+            "high": "0.75, 50 % above the interval",
+            "hair": "0.5, at the interval",
+            "none": "inf, inf % above the interval",
+            "words": "no number: ValueError: no such law",
+            "absent": "no number: not installed. Run: pip install nowhere",
+        }.items(),
+        strict=True,
+    ):
+        assert line.endswith(f"{name}: {answer}")
+        assert line.startswith("    nowhere, absent" if name == "absent" else f"    click {version('click')}, {name}")
+    assert 7 == len(
+        json.loads(dpaudit("account", "pure_dp(1/2)", "--delta", "0", "--compare", "--json").stdout)["answers"][0]["others"]
+    )
+
+
+def test_a_budget_over_time_ends_at_what_everything_costs(dpaudit, folder):
+    parts = ["100 * gaussian(sigma=20)", "laplace(scale=4) + laplace(scale=2)", "3 * gaussian(sigma=5)"]
+    result = dpaudit("account", *parts, "--delta", "1e-5", "--plot", "budget.svg", "--curve", "budget", "--json")
+    answer = json.loads(result.stdout)["answers"][0]
+    drawing = (folder / "budget.svg").read_text()
+    assert f"after each of 105 releases: {answer['lower_float']:.4g} to {answer['upper_float']:.4g} at the end" in drawing
+    heights = [float(y) for y in re.findall(r'cy="([0-9.]+)" r="1.8"', drawing)]
+    assert 30 < len(heights) < 60
+    assert sorted(heights, reverse=True) == heights, "nothing that is released lowers what was spent"
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
@@ -193,6 +251,8 @@ def test_a_drawing_reaches_the_smallest_delta_asked_for(dpaudit, folder):
         (["gaussian(sigma=1)", "--epsilon", "-1"], "DPA103"),
         (["gaussian(sigma=0)"], "DPA104"),
         (["gaussian(sigma=1)", "--plot", "profile.png"], "DPA503"),
+        (["gaussian(sigma=1)", "--plot", "budget.svg", "--curve", "budget", "--epsilon", "1"], "DPA503"),
+        (["pure_dp(1)", "--plot", "profile.svg", "--curve", "nonsense"], "Invalid value for '--curve'"),
         (["gaussian(sigma=1)", "--plot", "missing/profile.svg"], "DPA503"),
         (["gaussian(sigma=1) + randomized_response(1)"], "DPA201"),
         (["gaussian(sigma=1)", "--adjacency", "nonsense"], "DPA103"),

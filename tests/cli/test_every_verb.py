@@ -40,6 +40,7 @@ SUCCESSES = {
     "replay": ["out/report.json"],
     "report": ["out/report.json"],
     "samples": ["first.csv", "second.csv", "--epsilon", "1"],
+    "scan": ["releases.py", "--ignore", "DP101,DP102"],
     "targets": [],
 }
 """A call of every verb that ends with exit code 0."""
@@ -64,6 +65,7 @@ FAILURES = {
     "replay": (["people.csv"], 2, "DPA501"),
     "report": (["out/report.json", "--html", "missing/page.html"], 2, "DPA503"),
     "samples": (["first.csv", "people.csv", "--epsilon", "1"], 2, "DPA105"),
+    "scan": (["missing.py"], 2, "DPA105"),
     "targets": ([], 2, "DPA507"),
 }
 """A call of every verb that does not get what it needs, its exit code, and the code of its error; None where there is a report."""

@@ -32,11 +32,19 @@ def model(**parameters):
     )
 
 
-def test_scikit_learn_finds_nothing_to_complain_about():
+UNEQUAL = {
+    "check_all_zero_sample_weights_error",  # a private value must not decide that a fit raises
+    "check_sample_weight_equivalence_on_dense_data",  # the number of records is public: a copy is no weight of 2
+    "check_sample_weight_equivalence_on_sparse_data",
+}
+
+
+def test_scikit_learn_finds_nothing_to_complain_about_but_what_privacy_forbids():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkipTestWarning)
-        results = check_estimator(PrivateClassifier(epsilon=1, delta="1e-5", feature_norm=10))
-    assert {"passed", "skipped"} == {result["status"] for result in results}
+        model = PrivateClassifier(epsilon=1, delta="1e-5", feature_norm=10)
+        results = check_estimator(model, on_fail=None, on_skip=None)
+    assert UNEQUAL >= {result["check_name"] for result in results if result["status"] not in ("passed", "skipped")}
     assert {False} == {result["expected_to_fail"] for result in results}
 
 
@@ -196,7 +204,7 @@ def test_only_ratios_of_weights_count_and_several_classes_have_them_too():
 @pytest.mark.parametrize(
     ("weights", "code"),
     [
-        ("balanced", "DPA105"),
+        ("equal", "DPA105"),
         ({0: 1}, "DPA103"),
         ({0: 1, 1: 1, 2: 1}, "DPA103"),
         ({0: 1, 1: 0}, "DPA104"),
@@ -226,5 +234,3 @@ def test_scikit_learn_moves_the_threshold_and_calibrates():
     budget = Budget(ApproxDP(epsilon=11, delta="1e-4"))
     with pytest.raises(BudgetExceeded, match="DPA204"):  # a fit for every fold, each at its price
         CalibratedClassifierCV(model(budget=budget), cv=5).fit(rows, labels)
-    with pytest.raises(TypeError, match="sample_weight"):
-        model().fit(rows, labels, sample_weight=np.ones(4000))

@@ -43,6 +43,7 @@ EVERY_MECHANISM = {
         lambda made: made.release(["a"] * 9),
     ),
     "PermuteAndFlip": (lambda: mechanisms.PermuteAndFlip(sensitivity=1, epsilon=1), lambda made: made.release([0, 1])),
+    "PrefixSums": (lambda: mechanisms.PrefixSums(steps=4, sensitivity=1, sigma=3), lambda made: made.release(np.arange(4))),
     "RandomizedResponse": (lambda: mechanisms.RandomizedResponse(epsilon=1), lambda made: made.release(1)),
     "RealGaussianMechanism": (lambda: mechanisms.RealGaussianMechanism(sensitivity=1, sigma=2), lambda made: made.release(0.5)),
     "RealLaplaceMechanism": (lambda: mechanisms.RealLaplaceMechanism(sensitivity=1, epsilon=1), lambda made: made.release(0.5)),

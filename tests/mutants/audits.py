@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import binom, multivariate_normal
 
 from dpaudit import audit
-from dpaudit.auditor.attack.edges import edge_event
+from dpaudit.auditor.attack.edges import UNLIKELY, edge_events
 from dpaudit.auditor.attack.tallies import cells_of, expected_bounds, tally_of
 from dpaudit.auditor.betting.accounts import game_of
 from dpaudit.auditor.betting.forecasts import forecast
@@ -443,8 +443,8 @@ def what_is_not_read_keeps_a_claim_from_being_consistent():
 def an_end_of_one_dataset_is_an_event():
     labels, values = np.arange(4000, dtype=np.uint8) % 2, np.random.default_rng(0).random(4000)
     point = ClaimPoint(Fraction(1), Fraction(0))
-    assert edge_event(values[:, None], labels, point) is None
-    assert edge_event((values + 0.02 * labels)[:, None], labels, point) is not None
+    assert all(chance > UNLIKELY for chance, _ in edge_events(values[:, None], labels, point))
+    assert any(chance < UNLIKELY for chance, _ in edge_events((values + 0.02 * labels)[:, None], labels, point))
 
 
 CHECKS = (

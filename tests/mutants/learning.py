@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from unittest.mock import patch
@@ -37,7 +38,7 @@ from learners.rows import ingest
 from learners.rows.columns import describe_columns
 from learners.rows.fourier import fourier_map
 from learners.rows.hadamard import hadamard_transform
-from learners.rows.labels import positions
+from learners.rows.labels import positions, read_weights
 from learners.rows.polynomial import kernel_norm
 from learners.rows.rows import Rows
 from learners.rows.signs import sign_map
@@ -48,7 +49,11 @@ from learners.solvers.hinge import HingeStep, hinges
 from learners.solvers.label_scale import cut_residuals
 from learners.solvers.orders import random_order, random_places
 from learners.solvers.plans import default_plan
+from learners.solvers.profile import sum_profile
 from learners.solvers.slopes import UNIT, _root_above, logistic_slopes, softmax_slopes
+from learners.structure.kmeans import CONSTANT, cluster_sensitivity, sum_clusters
+from learners.targets.structure import CENTRES, SIDE_PAIR
+from learners.targets.structure import rows_of as structure_rows
 from tests.support.sources import TapeSource
 
 HAIR = 1e-9
@@ -156,6 +161,29 @@ def rows_move_the_triangle_by_its_sensitivity_at_most():
     released = np.array([(a * a, a * b, b * b) for a, b in rows]) * times
     assert np.square(released).sum(axis=1).max() <= plans.moment_sensitivity(5, 1) ** 2
     assert np.square(released[:, np.newaxis] - released).sum(axis=2).max() <= plans.moment_sensitivity(5, 2) ** 2
+
+
+def a_profile_moves_by_no_more_than_was_charged():
+    for adjacency, weighted in product(("replace_one", "add_remove"), (False, True)):
+        plan = default_plan(replace(public(adjacency, 2), weighted=weighted))
+        unit, found = 2**plan.lattice_bits, []
+        for features, label, weight in (((unit, 0), 1, 4096), ((0, unit) if adjacency == "replace_one" else (0, 0), 0, 0)):
+            rows = rows_of([[*features, plan.intercept]], labels=[label], bound=plan.bound)
+            rows = replace(rows, weights=np.array([weight])) if weighted else rows
+            found.append(sum_profile(rows, plan.lattice_bits, weighted=weighted))
+        moved = sum(int(each) ** 2 for each in found[0] - found[1])
+        assert moved <= plan.profile.sensitivity**2 <= 1.7 * moved
+
+
+def weights_of_records_are_cut():
+    assert [4096, 0, 2048] == read_weights([9, -9, 1], Fraction(2), 3).tolist()
+
+
+def sums_of_clusters_move_by_no_more_than_was_charged():
+    for moves, pair in ((2, (SIDE_PAIR[0], SIDE_PAIR[1])), (1, (SIDE_PAIR[0], SIDE_PAIR[0][1:]))):
+        moved = np.subtract(*(sum_clusters(structure_rows(each, CONSTANT), CENTRES) for each in pair))
+        square = sum(int(each) ** 2 for each in moved.ravel())
+        assert square <= cluster_sensitivity(moves) ** 2 <= 1.01 * square
 
 
 def rows_that_no_plan_is_for_are_refused():

@@ -10,7 +10,7 @@ import pytest
 
 from dpaudit.exact import Enclosure
 from dpaudit.report import to_text, wording
-from dpaudit.results import Pair, Price, Property, Report, Verdict
+from dpaudit.results import Pair, Price, Property, Report, Values, Verdict
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -36,7 +36,7 @@ def test_a_refuted_claim_is_told_by_what_was_found_seen_and_is_to_be_done(report
     text = words(report, width=130)
     assert "The claim of epsilon = 1 (one record added or removed) is false: the true epsilon is at least 1.71." in text
     frequent = "With one value of record 0 (of 0 to 1), the output is at most -146 in 49 % of about 75,000 runs;"
-    assert f"{frequent} with another value of record 0, in 18 %." in text
+    assert f"{frequent} with another, in 18 %." in text
     assert "Repair: Declare the sensitivity that was measured" in text
 
 
@@ -81,7 +81,7 @@ def test_a_check_that_was_not_run_is_told_beside_any_verdict(report, place):
 
 def test_a_proof_by_tests_is_never_called_proven(report):
     text = to_text(report, width=130)
-    assert "price epsilon = 1, proof in part" in " ".join(text.split())
+    assert "price 1, proof in part, would find " in " ".join(text.split())
     assert "proof proven" not in text
 
 
@@ -99,11 +99,49 @@ def test_a_failed_target_is_told_with_its_reason_and_where_to_read_more(report):
     assert "Next: dpaudit explain DPA405" in text
 
 
+def test_claim_attack_price_and_proof_are_defined_with_what_they_said(report):
+    text = words(report, width=130)
+    assert "Claim: One record may change the probability of any outcome by at most a factor e^epsilon" in text
+    assert "Attack: Runs on two datasets that differ in one record." in text
+    assert "noise that a function reports. 8 of 10, all within the claim." in text
+    assert '"in part": some steps rest on tests. 9 of 10: 1 refuted, 1 stale, 7 in part.' in text
+
+
+def test_without_any_price_or_proof_the_definitions_say_so(report):
+    bare = replace(report, results=(replace(report.results[0], price=None, proof=None),))
+    assert "reports. None here." in words(bare, width=130)
+    assert "source code to claim. None here." in words(bare, width=130)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "said"),
+    [
+        ([Verdict.REFUTED], "May I release it? Not what is refuted, until it is repaired. Several"),
+        ([Verdict.CONSISTENT], "May I release it? What is consistent, if your policy accepts its epsilon. Several"),
+        (
+            [Verdict.INCONCLUSIVE, Verdict.FAILED],
+            "Not what failed, of which nothing is known; not yet what is inconclusive. Several",
+        ),
+    ],
+)
+def test_whether_it_may_be_released_is_answered_with_what_several_releases_cost(report, verdicts, said):
+    chosen = tuple(next(one for one in report.results if one.verdict is verdict) for verdict in verdicts)
+    text = words(replace(report, results=chosen), width=130)
+    assert said in text
+    assert "Several releases: On the same records epsilons and deltas add up: two of epsilon = 1 cost at most 2" in text
+
+
+def test_public_data_of_several_targets_are_told_once(report):
+    public = tuple(replace(one, values=Values.PUBLIC) for one in report.results)
+    text = words(replace(report, results=public), width=130)
+    assert "In this report values of the data are shown: all 10 targets declare their data public." in text
+    assert 1 == text.count("public")
+
+
 def test_the_error_rates_are_stated(report):
     text = words(report, width=130)
     assert "The attack refutes even one of these 10 claims wrongly with probability at most 1e-06 (Holm)." in text
-    assert "9 of 10 audits would find a true epsilon of 1.25 times the claim on these datasets." in text
-    assert "Consistent is no proof of privacy" in text
+    assert "Consistent: No violation was found. That is no proof: 9 of 10 audits would find 1.25 times the claim" in text
     assert "Not looked at: any dataset or output not tried" in text
 
 

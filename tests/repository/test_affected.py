@@ -12,6 +12,7 @@ import pytest
 from devtools import affected
 from devtools.affected import Change, affected_tests, changed_files
 from devtools.survey import PACKAGES, ROOT
+from devtools.tiers import ROOMS, is_touched
 
 FILES = {
     "dpaudit/__init__.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from dpaudit.law import price as price\n    "
@@ -108,16 +109,37 @@ def test_in_this_project_a_law_reaches_its_own_tests_but_not_those_of_unrelated_
 
 def test_every_test_that_a_tier_leaves_out_is_there():
     tiers = tomllib.loads((ROOT / "tests" / "tiers.toml").read_text(encoding="utf-8"))
-    assert {"campaign", "sampled", "slow"} == set(tiers)
+    assert {"campaign", "sampled", "slow", "touched"} == set(tiers)
     for name in {name for tests in tiers.values() for name in tests}:
         file, _, function = name.partition("::")
         tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-        assert function in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, name
-    assert not set(tiers["campaign"]) & {*tiers["slow"], *tiers["sampled"]}
+        assert function in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}, name
+    assert not set(tiers["campaign"]) & {*tiers["slow"], *tiers["sampled"], *tiers["touched"]}
+
+
+@pytest.mark.parametrize(
+    ("change", "runs"),
+    [
+        ({"dpaudit/cli/audit.py"}, True),
+        ({"tests/cli/test_process.py"}, True),
+        ({"dpaudit/client.py", "tests/cli/test_forms.py", "docs/ledger.md"}, False),
+        (set(), False),
+    ],
+)
+def test_a_long_test_is_run_where_its_room_or_its_own_file_has_changed(change, runs):
+    assert runs == is_touched("tests/cli/test_process.py", change)
+
+
+def test_every_folder_of_a_long_test_is_about_files_that_exist():
+    tiers = tomllib.loads((ROOT / "tests" / "tiers.toml").read_text(encoding="utf-8"))
+    for room in {name.split("/")[1] for name in tiers["touched"]}:
+        folders = ROOMS.get(room, (f"dpaudit/{room}", room))
+        assert any((ROOT / folder).is_dir() for folder in folders), room
+        assert room not in ROOMS or all((ROOT / folder).is_dir() for folder in folders), room
 
 
 def test_of_a_sampled_test_the_same_cases_are_run_whatever_their_order(pytester):
-    table = "[campaign]\n[slow]\n[sampled]\n'test_cases.py::test_case' = 4\n"
+    table = "[campaign]\n[slow]\n[touched]\n[sampled]\n'test_cases.py::test_case' = 4\n"
     body = "import pytest\n@pytest.mark.parametrize('case', {})\ndef test_case(case): pass\n"
     collected = []
     for order in (range(10), range(9, -1, -1)):

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from dpaudit.accounting.engines.closed_forms import Profile, counted_profile
+from dpaudit.accounting.engines.jumps import largest_jump
 from dpaudit.accounting.engines.shape import implied
 from dpaudit.accounting.laws.between import dominated_laws, dominating_laws
 from dpaudit.accounting.laws.unsampled import published_laws
@@ -58,6 +59,8 @@ def _further(composition: Composition, question: Question, plain: Plain) -> Iter
     if below is not None:
         answer = below.answer(question)
         yield Enclosure(answer.lower, most, answer.reason)
+    if isinstance(question, DeltaAt) and (jump := largest_jump(dominated_laws(composition), question.epsilon)) is not None:
+        yield jump
 
 
 def _rungs(composition: Composition, epsilon: Fraction) -> list[Fraction]:

@@ -13,9 +13,11 @@ from typing import Final, TypeAlias
 
 from flint import arb, arb_poly, fmpq
 
+from dpaudit.accounting.laws.allocation import allocate_from_below
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.gaussian import gaussian_profile, twice_upper_tail
 from dpaudit.accounting.laws.mixed_moments import power
+from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.laws.seen import Seen
 from dpaudit.accounting.model.coordinates import common_unit
 from dpaudit.accounting.model.distribution import Distribution, Points
@@ -25,6 +27,7 @@ from dpaudit.exact import ball, ball_endpoints, fmpq_of, shown, working_precisio
 
 # Squares of the factor by which the distance is scaled, increasing, each with its probability.
 Chances: TypeAlias = tuple[tuple[Fraction, Fraction], ...]
+ONE: Final = Fraction(1)
 UNITS: Final = 1024  # Squares are rounded up to multiples of 1 over this, and a law has about as many of them at most
 HIGHEST: Final = 1024  # Sums of squared multiplicities beyond this are counted as revealing everything
 CHANCE_BITS: Final = 128  # Probabilities are multiples of 2 to minus this; what rounding adds goes to larger squares
@@ -36,7 +39,7 @@ LOWEST: Final = 8  # Standard deviations below the mean at which they begin
 
 GROUND = (
     "delta is jointly convex, so publishing a random order beside the release costs the mean over orders; from below only the "
-    "releases of the largest batch tell anything (docs/sampling_schemes.md, random order)"
+    "releases of the largest batches tell anything (docs/sampling_schemes.md, random order)"
 )
 
 
@@ -115,16 +118,34 @@ class Hidden:
         return Points(tuple(((p_mass / q_mass).log(), p_mass, q_mass) for p_mass, q_mass in cells), arb(0), arb(0))
 
 
+Times: TypeAlias = tuple[Fraction, tuple[Fraction, ...]]
+"""A squared unit of the distance, and the probabilities of its multiples 0, 1, ..."""
+
+
 def random_order_law(
-    law: Law, squares: Chances, beyond: Fraction, times: tuple[Fraction, tuple[Fraction, ...]], scheme: str
+    law: Law,
+    squares: Chances,
+    beyond: Fraction,
+    *,
+    scheme: str,
+    times: Times | None = None,
+    largest: tuple[int, Fraction] = (1, ONE),
 ) -> Law:
-    """A Gaussian release under a random order, between publishing the order and seeing no more than one batch."""
+    """A Gaussian release under a random order, between publishing the order and seeing no more than its largest batches.
+
+    From below it is known by how much the mean release of the largest batch moves (`times`), or else how many largest batches there
+    are and the probability that a record is in one of them, where all others contribute nothing.
+    """
     above, below = law.bracket() if isinstance(law, Bracketed) else (law, law)
     if not isinstance(above, GaussianShaped):
         raise Unsupported("DPA202", f"random order is priced for Gaussian noise, got {law.describe()}.")
-    part, chances = times
-    known = isinstance(below, GaussianShaped) and below.mu_squared and any(chances[1:])
-    lower = Seen(Hidden(below.mu_squared * part, chances)) if isinstance(below, GaussianShaped) and known else None
+    lower: Law | None = None
+    if isinstance(below, GaussianShaped) and below.mu_squared:
+        if times is None:
+            inside = below if largest[0] == 1 else allocate_from_below(below, largest[0])
+            lower = inside if largest[1] == 1 else Sampled(inside, largest[1], removing=True)
+        elif any(times[1][1:]):
+            lower = Seen(Hidden(below.mu_squared * times[0], times[1]))
     return Between(f"{law.describe()}.sampled({scheme})", Ordered(above.mu_squared, squares, beyond), lower, GROUND)
 
 

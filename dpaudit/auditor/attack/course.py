@@ -226,6 +226,14 @@ class Clock:
         self._began = time.monotonic()
         self._marks = deque([(0.0, 0)], maxlen=2)
         self._repeated = 0.0
+        self._lapped = self._began
+        self._laps: dict[int, tuple[int, float]] = {}
+
+    def lap(self, pair: int, runs: int) -> None:
+        """Note that so many more runs of a pair are done: those of few records are faster than those of the data."""
+        now, (done, took) = time.monotonic(), self._laps.get(pair, (0, 0.0))
+        self._laps[pair] = done + runs, took + now - self._lapped
+        self._lapped = now
 
     def mark(self, runs: int) -> None:
         """Note that so many runs are done now."""
@@ -240,8 +248,9 @@ class Clock:
         """Share of the time that had passed at the latest mark."""
         return self._marks[-1][0] / self._seconds
 
-    def affordable(self) -> int:
-        """Runs that fit into the time left."""
+    def affordable(self, pair: int | None) -> int:
+        """Runs that fit into the time left: of a pair, or at the pace of all where runs of several are made at once."""
         (before, earlier), (now, runs) = self._marks[0], self._marks[-1]
-        pace = (runs - earlier) / max(now - before, 1e-6)
+        made, took = (runs - earlier, now - before) if pair is None else self._laps[pair]
+        pace = made / max(took, 1e-6)
         return int(_PLANNED_TIME * pace * max(0.0, self._seconds - now - self._repeated))

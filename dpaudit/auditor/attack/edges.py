@@ -13,8 +13,11 @@ from dpaudit.auditor.reading.outputs import Matrix
 from dpaudit.auditor.runs.chunks import Labels
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 
-_CHANCE: Final = 0.05
-"""Probability of such an end in some column where the claim holds with nothing to spare, at most."""
+UNLIKELY: Final = 0.05
+"""Probability of such an end in some column where the claim holds with nothing to spare, of an end that is taken for a finding."""
+
+_CHANCE: Final = 1.0
+"""The same of an end that is worth a small share of the error probability."""
 
 _KEPT: Final = 0.75
 """Share of the runs of one dataset at an end that make the event: the last ones before the first of the other came by chance."""
@@ -22,14 +25,14 @@ _KEPT: Final = 0.75
 _MOST_COLUMNS: Final = 64
 
 
-def edge_event(features: Matrix, labels: Labels, point: ClaimPoint) -> RankedEvent | None:
-    """Return the end whose runs of one dataset are the least likely under the claim, None where chance explains them all.
+def edge_events(features: Matrix, labels: Labels, point: ClaimPoint) -> list[tuple[float, RankedEvent]]:
+    """Return ends whose runs of one dataset are unlikely under the claim, each with how unlikely, the least likely first.
 
     A smooth model of the outputs takes the few runs at an end for noise around its ratio, so that no other event is such an end.
     """
     varied = np.flatnonzero((features != features[:1]).any(axis=0))[:_MOST_COLUMNS]
     sigma, delta = 1 / (1 + math.exp(-float(point.epsilon))), float(point.delta)
-    found: tuple[float, RankedEvent] | None = None
+    found: list[tuple[float, RankedEvent]] = []
     for column in varied.tolist():
         for at_most in (True, False):
             values = features[:, column] if at_most else -features[:, column]
@@ -42,12 +45,13 @@ def edge_event(features: Matrix, labels: Labels, point: ClaimPoint) -> RankedEve
             if clean == 0:
                 continue
             mass = clean / len(labels)
-            chance = min(1.0, sigma + (1 - sigma) * delta / (2 * mass)) ** clean
-            if chance * 2 * varied.size > _CHANCE or (found is not None and chance >= found[0]):
+            chance = 2 * varied.size * min(1.0, sigma + (1 - sigma) * delta / (2 * mass)) ** clean
+            if chance > _CHANCE:
                 continue
             limit = values[order[math.ceil(_KEPT * clean) - 1]]
             hits = int(np.searchsorted(values[order], limit, side="right"))
             event = Threshold(column, float(limit if at_most else -limit), at_most=at_most)
             share = (hits + 0.5) / (hits + 1)
-            found = chance, RankedEvent(event, label == 0, math.log(2 * hits + 1), (hits + 0.5) / (len(labels) + 1), share, hits)
-    return None if found is None else found[1]
+            ranked = RankedEvent(event, label == 0, math.log(2 * hits + 1), (hits + 0.5) / (len(labels) + 1), share, hits)
+            found.append((chance, ranked))
+    return sorted(found, key=lambda entry: entry[0])

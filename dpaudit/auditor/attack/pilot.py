@@ -69,6 +69,7 @@ def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
                 if course.stopped_at is None:
                     course.bet(bankroll.observe(chunk.pair, runs.features, runs.labels))
                 course.report("pilot", case.plan)
+                clock.lap(chunk.pair, len(runs.labels))
                 if chunk.pair == alive[-1]:
                     clock.mark(course.runs)
                     enough = _is_over(course, clock)
@@ -96,7 +97,7 @@ def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
             alive = sorted(sorted(alive, key=lambda pair: (-merit[pair], not case.subject.pairs[pair].is_part, pair))[:kept])
             for pair in merit.keys() - set(alive):
                 seen[pair].clear()  # much memory, not read again
-    return Pilot(alive[0], seen[alive[0]], bankroll, case.plan or with_pilot(course.runs, _affordable(course, clock)))
+    return Pilot(alive[0], seen[alive[0]], bankroll, case.plan or with_pilot(course.runs, _affordable(course, clock, alive[0])))
 
 
 def teach_bankroll(course: Course, point: ClaimPoint, seen: Mapping[int, Sequence[ChunkRuns]]) -> Bankroll:
@@ -154,10 +155,11 @@ def _is_over(course: Course, clock: Clock) -> bool:
     return course.case.plan is None and (clock.share >= share or course.runs >= min(MOST_PILOT, most / 2))
 
 
-def _affordable(course: Course, clock: Clock) -> int:
-    """Return the runs after the pilot that the time left and the target's limit allow."""
+def _affordable(course: Course, clock: Clock, pair: int) -> int:
+    """Return the runs after the pilot, all of one pair, that the time left and the target's limit allow."""
     most = course.case.subject.target.most_runs
-    return clock.affordable() if most is None else max(0, min(clock.affordable(), most - course.runs - course.case.checked))
+    left = clock.affordable(pair if course.case.executor is None else None)
+    return left if most is None else max(0, min(left, most - course.runs - course.case.checked))
 
 
 def _estimate_promises(

@@ -23,7 +23,7 @@ from dpaudit.auditor.data.domains import HIGH, HUGE, LABELS, LOW, ZERO
 from dpaudit.auditor.data.records import records_of
 from dpaudit.auditor.events.points import first_line
 from dpaudit.auditor.pairs.candidates import is_searchable
-from dpaudit.auditor.pairs.strange import fields_of_codes
+from dpaudit.auditor.pairs.strange import are_in_ball, fields_of_codes, fields_of_shares
 from dpaudit.auditor.reading.features import Form, widen_map
 from dpaudit.auditor.reading.outputs import Matrix
 from dpaudit.auditor.runs.chunks import SEARCH, Chunk, ChunkRuns, Labels, Task
@@ -95,7 +95,18 @@ _MISSING: Final = Property(
 
 ERRORS: Final = "errors at records unlike the data"
 
+CRASHES: Final = "no number unlike the data breaks the function"
+
+_BROKEN: Final = ("ZeroDivisionError", "OverflowError", "FloatingPointError", "IndexError")
+"""Errors that nobody raises to refuse a number."""
+
 BEYOND: Final = "integers beyond those of the data"
+
+LONGER: Final = "vectors longer than those of the data"
+
+LARGER: Final = "numbers larger than 1"
+
+_ADD_ONE: Final = "add one to the data if there may be others"
 
 _IN_WORDS: Final = {
     ZERO: "a zero",
@@ -136,7 +147,7 @@ def search_pairs(case: Case) -> tuple[Case, tuple[Property, ...]]:
     wider = _widened(case, vetting.forms(chosen) | stepped.forms(chosen))
     seconds = max(case.seconds - (time.monotonic() - began), case.seconds / 2)
     wider = replace(wider, places=(*case.attacked, *chosen), checked=case.checked + spent, seconds=seconds)
-    return wider, (*missing, *refused, *_beyond_codes(case), found)
+    return wider, (*missing, *refused, *_beyond(case), found)
 
 
 def _widened(case: Case, forms: Iterable[Form]) -> Case:
@@ -145,10 +156,12 @@ def _widened(case: Case, forms: Iterable[Form]) -> Case:
 
 
 def _why_not(case: Case) -> tuple[Property, ...]:
-    """Say why there was no search where records were given; nothing where there is nothing to search among."""
-    if not is_searchable(case.subject.target):
+    """Say why there was no search where data were given."""
+    if case.subject.target.data is None:
         return ()
     why = "the time does not suffice" if case.plan is None else "the runs do not suffice"
+    if not is_searchable(case.subject.target) or case.search:
+        why = "none are made for this kind of data and adjacency"
     return (Property(SEARCHED, "not run", 0, why),)
 
 
@@ -162,23 +175,33 @@ def _account(case: Case, search: _Search, left: int, unfit: int) -> Property:
     return Property(SEARCHED, "holds", len(search.rows), f"a few runs each on pairs: {looked}{more}")
 
 
-def _beyond_codes(case: Case) -> tuple[Property, ...]:
-    """Say in which fields no integer beyond the data was tried, although the function may be meant for others."""
-    fields = fields_of_codes(records_of(case.subject.target.data))
-    if not fields:
-        return ()
-    where = "the integers of the records" if fields == [0] else f"the integers in field {', '.join(map(str, fields))}"
-    detail = (
-        f"{where} repeat within a small range and are taken for codes of categories, of which no others were tried; "
-        "add one to the data if there may be others"
-    )
-    return (Property(BEYOND, "not run", len(fields), detail),)
+def _beyond(case: Case) -> tuple[Property, ...]:
+    """Say beyond which values of the data nothing was tried, although the function may be meant for others."""
+    records = records_of(case.subject.target.data)
+    codes, shares = fields_of_codes(records), fields_of_shares(records)
+    found = []
+    if codes:
+        where = "the integers of the records" if codes == [0] else f"the integers in field {', '.join(map(str, codes))}"
+        what = "repeat within a small range and are taken for codes of categories, of which no others were tried"
+        found.append(Property(BEYOND, "not run", len(codes), f"{where} {what}; {_ADD_ONE}"))
+    if are_in_ball(records):
+        what = "the records are vectors of length at most 1, and no longer ones were tried"
+        found.append(Property(LONGER, "not run", 1, f"{what}; {_ADD_ONE}"))
+    elif shares:
+        where = "the numbers of the records" if shares == [0] else f"the numbers in field {', '.join(map(str, shares))}"
+        found.append(Property(LARGER, "not run", len(shares), f"{where} are at most 1, and no larger ones were tried; {_ADD_ONE}"))
+    return tuple(found)
 
 
 def _refusals(case: Case, refused: Mapping[frozenset[str], str]) -> tuple[Property, ...]:
     """Say at which records the function raises and on their neighbours does not: only the user knows whether data may hold them."""
-    if not refused:
-        return ()
+    crashed = {labels: shown for labels, shown in refused.items() if labels <= _IN_WORDS.keys() and shown.endswith(_BROKEN)}
+    left = {labels: shown for labels, shown in refused.items() if labels not in crashed}
+    return tuple(_refusal(case, name, found) for name, found in ((CRASHES, crashed), (ERRORS, left)) if found)
+
+
+def _refusal(case: Case, name: str, refused: Mapping[frozenset[str], str]) -> Property:
+    """Say what a function does at some records."""
     by_error: dict[str, list[str]] = {}
     for labels, shown in refused.items():
         by_error.setdefault(shown, []).append(" with ".join(_IN_WORDS.get(label, label) for label in LABELS if label in labels))
@@ -191,7 +214,8 @@ def _refusals(case: Case, refused: Mapping[frozenset[str], str]) -> tuple[Proper
         f"the function {done}, and gives an output {change}; if data may hold such a record, the error reveals it and the claim is "
         "false: add one to the data to have it judged"
     )
-    return (Property(ERRORS, "not run", len(refused), detail),)
+    # An error that nobody raises on purpose is a defect wherever such a number may come; others may refuse what data never hold.
+    return Property(name, "violated" if name == CRASHES else "not run", len(refused), detail)
 
 
 def _ways_of(case: Case) -> list[list[int]]:

@@ -7,10 +7,11 @@ import reprlib
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Final
 
 from dpaudit.auditor.attack.course import Case, Course, join_runs, late_chunks
-from dpaudit.auditor.attack.edges import edge_event
+from dpaudit.auditor.attack.edges import UNLIKELY, edge_events
 from dpaudit.auditor.attack.minimal import minimal_pair
 from dpaudit.auditor.attack.pilot import Pilot, run_pilot, teach_bankroll
 from dpaudit.auditor.attack.plans import RUNS_AFTER_REFUTATION, Plan
@@ -27,8 +28,10 @@ from dpaudit.auditor.pairs.candidates import Neighbours
 from dpaudit.auditor.reading.outputs import Matrix
 from dpaudit.auditor.reading.unread import unread_in
 from dpaudit.auditor.runs.chunks import BETTING, BOUND, PILOT, ChunkRuns, Labels
-from dpaudit.auditor.statistics.bounds import ClaimPoint, epsilon_lower_bound, p_value
+from dpaudit.auditor.statistics.bounds import ClaimPoint, epsilon_lower_bound, mu_lower_bound, p_value
 from dpaudit.auditor.statistics.power import detectable_epsilon, detectable_share
+from dpaudit.claims import GDP
+from dpaudit.exact import float_outward
 from dpaudit.results import Attack, Bound, Counts, Pair, Power, Property, Unread
 from dpaudit.targets import Target
 
@@ -46,6 +49,10 @@ _MOST_CELLS: Final = 2**26
 _ROWS_FOR_LINES: Final = 2**14
 _CLEARLY: Final = 1.5
 """Standard deviations by which an end of the outputs has to promise more than the best event."""
+
+_MOST_EDGES: Final = 4
+_SHARE_OF_EDGES: Final = Fraction(1, 10)
+"""Part of the error probability that pays for ends of the outputs which are tested beside the best event."""
 
 _ITEMS_SHOWN: Final = 24
 _LETTERS_SHOWN: Final = 400
@@ -108,8 +115,8 @@ def _attack(case: Case) -> Trial:
     if course.stopped_at is None and choice.events:
         known += _bet_on(course, choice, piloted)
     runs = plan.bound if course.stopped_at is None else _left(case, plan, course.runs)
-    ranked, runs = _best_event(course, choice, known, runs, plan)
-    bound = None if ranked is None else _bound(course, choice, ranked, runs, plan)
+    events, runs = _best_events(course, choice, known, runs, plan)
+    ranked, bound = _bound(course, choice, events, runs, plan) if events else (None, None)
     sequential = course.sequential()
     if course.stopped_at is not None and against == choice.point:
         sequential = replace(sequential, rejected=against.epsilon)
@@ -123,7 +130,7 @@ def _attack(case: Case) -> Trial:
         event="" if ranked is None else describe_event(case.manner.features, ranked, shown=shows_values(case.subject.target)),
         sequential=sequential,
         bound=bound,
-        power=_power(case, choice.point, ranked, runs) if has_power else Power(None, None, POWER),
+        power=_power(case, choice.point, events, runs) if has_power else Power(None, None, POWER),
         p_value=min(1.0, 2 * least),
         alpha=case.alpha,
         runs=course.runs + case.checked,
@@ -182,53 +189,79 @@ def _bet_on(course: Course, choice: Choice, piloted: Pilot) -> list[ChunkRuns]:
     return parts
 
 
-def _best_event(
+def _best_events(
     course: Course, choice: Choice, known: Sequence[ChunkRuns], runs: int, plan: Plan
-) -> tuple[RankedEvent | None, int]:
-    """Return the event for the bound, chosen on earlier runs and before a long bound on some of its own, and the runs left."""
+) -> tuple[list[RankedEvent], int]:
+    """Return the event for the bound, chosen on earlier runs and before a long bound on some of its own, and the runs left.
+
+    Where no bound above the claim is in sight, an end of the outputs may still break it: a clear one is the event, and others are
+    tested beside it.
+    """
     case = course.case
     if not choice.events or runs == 0:
-        return None, runs
+        return [], runs
     # As many earlier runs of the pair as fit into memory.
     rows, looked = max(_ROWS_TO_RANK, _MOST_CELLS // known[0].features.shape[1]), runs_to_look(runs)
     shortlist = WIDE if looked else SHORT
     seen = join_runs(known, rows)
     found = _rank(case, seen, choice.point, runs - looked, most=rows, shortlist=shortlist) or choice.events
-    # Where no bound above the claim is in sight, an end of the outputs may still break it.
+    edges = list[RankedEvent]()
     if course.stopped_at is None and found[0].predicted <= choice.point.epsilon:
-        edge = edge_event(*seen, choice.point)
-        if edge is not None and excess(edge, choice.point, runs) > excess(found[0], choice.point, runs) + _CLEARLY:
-            return edge, runs
+        ends = edge_events(*seen, choice.point)
+        edges = [event for _, event in ends[:_MOST_EDGES]]
+        clear = ends and ends[0][0] <= UNLIKELY
+        if clear and excess(edges[0], choice.point, runs) > excess(found[0], choice.point, runs) + _CLEARLY:
+            return [edges[0], found[0], *edges[1:]], runs
     if not looked:
-        return found[0], runs
-    return best_event(course, choice.pair, found, point=choice.point, looked=looked, plan=plan), runs - looked
+        return [found[0], *edges], runs
+    best = best_event(course, choice.pair, found, point=choice.point, looked=looked, plan=plan)
+    return [best, *edges], runs - looked
 
 
-def _bound(course: Course, choice: Choice, ranked: RankedEvent, runs: int, plan: Plan) -> Bound:
-    """Compute the one-binomial bound on fresh runs, whose number was fixed before the first of them."""
-    case, ones, zeros = course.case, 0, 0
-    with closing(course.hits(late_chunks(case, choice.pair, BOUND, runs), (ranked.event,))) as hits:
-        for (counts,) in hits:
-            ones, zeros = ones + counts.ones, zeros + counts.zeros
+def _shares(events: Sequence[RankedEvent]) -> list[Fraction]:
+    """Return the shares of the error probability of events that are tested together: most of it for the first one."""
+    others = len(events) - 1
+    return [1 - _SHARE_OF_EDGES, *[_SHARE_OF_EDGES / others] * others] if others else [Fraction(1)]
+
+
+def _bound(course: Course, choice: Choice, events: Sequence[RankedEvent], runs: int, plan: Plan) -> tuple[RankedEvent, Bound]:
+    """Compute the one-binomial bound on fresh runs, whose number was fixed before the first of them.
+
+    The error probability is divided among the events, so that another one than the first may be taken where it refutes.
+    """
+    case, hits = course.case, [Counts(0, 0, 0)] * len(events)
+    with closing(course.hits(late_chunks(case, choice.pair, BOUND, runs), tuple(one.event for one in events))) as chunks:
+        for chunk in chunks:
+            hits = [Counts(one.ones + new.ones, one.zeros + new.zeros, runs) for one, new in zip(hits, chunk, strict=True)]
             course.report("bound", plan)
-    counts = Counts(ones=zeros, zeros=ones, runs=runs) if ranked.reverse else Counts(ones=ones, zeros=zeros, runs=runs)
-    return Bound(
-        epsilon=epsilon_lower_bound(counts, delta=choice.point.delta, alpha=case.alpha / 2),
-        delta=choice.point.delta,
-        confidence=1 - case.alpha / 2,
-        counts=counts,
-        direction="reverse" if ranked.reverse else "forward",
-        p_value=p_value(counts, point=choice.point),
-    )
+    bounds, gaussian = list[Bound](), isinstance(case.subject.target.claim.guarantee, GDP)
+    for ranked, found, share in zip(events, hits, _shares(events), strict=True):
+        counts = replace(found, ones=found.zeros, zeros=found.ones) if ranked.reverse else found
+        bound = Bound(
+            epsilon=epsilon_lower_bound(counts, delta=choice.point.delta, alpha=case.alpha / 2 * share),
+            delta=choice.point.delta,
+            confidence=1 - case.alpha / 2,
+            counts=counts,
+            direction="reverse" if ranked.reverse else "forward",
+            p_value=min(1.0, float_outward(Fraction(p_value(counts, point=choice.point)) / share, up=True)),
+            share=share,
+            mu=mu_lower_bound(counts, case.alpha / 2 * share) if gaussian else None,
+        )
+        bounds.append(bound)
+    # The p-value is that of all of them.
+    best = min(range(len(bounds)), key=lambda place: bounds[place].p_value)
+    place = best if bounds[best].p_value <= case.half else 0
+    return events[place], replace(bounds[place], p_value=bounds[best].p_value)
 
 
-def _power(case: Case, point: ClaimPoint, ranked: RankedEvent | None, runs: int) -> Power:
+def _power(case: Case, point: ClaimPoint, events: Sequence[RankedEvent], runs: int) -> Power:
     """Return the least violation that the bound would have found on the chosen event."""
-    if ranked is None:
+    if not events:
         return Power(None, None, POWER)
-    least = detectable_epsilon(mass=ranked.mass, runs=runs, point=point, alpha=case.half, probability=POWER)
+    level = float(_shares(events)[0]) * case.half
+    least = detectable_epsilon(mass=events[0].mass, runs=runs, point=point, alpha=level, probability=POWER)
     factor = least / float(point.epsilon) if least is not None and point.epsilon > 0 else None
-    rarest = detectable_share(runs=runs, point=point, alpha=case.half, probability=POWER)
+    rarest = detectable_share(runs=runs, point=point, alpha=level, probability=POWER)
     return Power(least, factor, POWER, rarest)
 
 

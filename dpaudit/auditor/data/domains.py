@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from collections.abc import Sequence
+from datetime import date
 from typing import Any, Final
 
 import numpy as np
@@ -27,6 +29,11 @@ LABELS: Final = (ZERO, HIGH, LOW, MISSING, EMPTY, BLANK, HUGE, LONG, UNSEEN, OTH
 _FAR: Final = 10
 _VERY_FAR: Final = 1000
 _LONG_TEXT: Final = 500
+_YEARS: Final = {LOW: 1704, HIGH: 2256}
+"""Leap years, which have every day, far from those of data and within what tables hold."""
+
+_DATE: Final = re.compile(r"(?:(?P<first>\d{4})-\d\d(?:-\d\d)?(?:[T ].*)?)|(?:\d\d?([./])\d\d?\2(?P<last>\d{4}))")
+_LETTER: Final = "\U00010400"
 _YES_OR_NO: Final = 2
 _CLOSED_RANGE: Final = 12
 """Integers that repeat within so small a range are codes of categories: a release may rely on there being no others."""
@@ -40,8 +47,10 @@ def values_beyond(column: Sequence[Any]) -> dict[str, Any]:
     held = [value for value in column if not is_missing(value)]
     if not held:
         return {}
+    if all(isinstance(value, date) for value in held):
+        return {**{label: held[0].replace(year=year) for label, year in _YEARS.items()}, MISSING: None}
     if all(isinstance(value, str) for value in held):
-        return {**_texts(held), MISSING: None}
+        return {**(_date_texts(held) if all(map(_DATE.fullmatch, held)) else _texts(held)), MISSING: None}
     if any(isinstance(value, (bool, np.bool_)) for value in held):
         return {}
     if all(isinstance(value, numbers.Real) for value in held):
@@ -56,13 +65,22 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, numbers.Real) and math.isnan(value)
 
 
+def _date_texts(held: Sequence[str]) -> dict[str, Any]:
+    """Dates long ago and far ahead, written as those of the data, and an empty text."""
+    found = _DATE.fullmatch(held[0])
+    assert found is not None, "a date"  # noqa: S101
+    start, end = found.span("last" if found["first"] is None else "first")
+    return {**{label: f"{held[0][:start]}{year}{held[0][end:]}" for label, year in _YEARS.items()}, EMPTY: ""}
+
+
 def _texts(held: Sequence[str]) -> dict[str, Any]:
     """Texts: of few categories an empty one, and one more that shows whether a function is meant for these alone."""
     longest = max(held, key=len)
     if 2 * len(set(held)) <= len(held):
         return {BLANK: "", OTHER: f"{longest[:8][::-1]}z"}
     long = (longest or "a") * (1 + max(_LONG_TEXT, _FAR * len(longest)) // max(1, len(longest)))
-    return {EMPTY: "", LONG: long, UNSEEN: f"{longest[:8][::-1]}z"}
+    # Letters of four bytes, since a cut by letters is none by bytes.
+    return {EMPTY: "", LONG: long, UNSEEN: f"{_LETTER * _FAR}{longest[:8][::-1]}z"}
 
 
 def _numbers(held: Sequence[Any]) -> dict[str, Any]:
@@ -99,6 +117,12 @@ def holds_codes(column: Sequence[Any]) -> bool:
         return False
     few = len(set(held))
     return few > _YES_OR_NO and _are_codes(few, min(held), max(held), len(held))
+
+
+def holds_shares(column: Sequence[Any]) -> bool:
+    """True if a field holds floats of size at most 1, whose meaning may bound them."""
+    held = [value for value in column if not is_missing(value)]
+    return bool(held) and all(isinstance(value, (float, np.floating)) and abs(float(value)) <= 1 for value in held)
 
 
 def _held_as(kind: Any, value: Any) -> Any:

@@ -191,15 +191,16 @@ def _array_ends(data: NDArray[Any]) -> list[tuple[int, int]]:
 def _ends(column: list[Any]) -> tuple[int, int]:
     """Positions of the two extreme entries of a column."""
     known = [place for place, value in enumerate(column) if value is not None]
-    if all(isinstance(column[place], numbers.Real) for place in known):
+    if numeric := all(isinstance(column[place], numbers.Real) for place in known):
         known = [place for place in known if not math.isnan(column[place])]
-        low = min(known, key=lambda place: (column[place], place), default=0)
-        return low, max(known, key=lambda place: (column[place], -place), default=0)
-    counts = Counter(map(_frozen, column))
-    return (
-        min(known, key=lambda place: (counts[_frozen(column[place])], place)),
-        max(known, key=lambda place: (counts[_frozen(column[place])], -place)),
-    )
+    if not known:
+        return 0, 0
+    sizes: list[Any] = [column[place] for place in known]
+    if not numeric:
+        frozen = list(map(_frozen, sizes))
+        counts = Counter(map(_frozen, column) if len(known) < len(column) else frozen)
+        sizes = [counts[value] for value in frozen]
+    return known[sizes.index(min(sizes))], known[sizes.index(max(sizes))]
 
 
 def _columns(data: Dataset) -> list[list[Any]]:

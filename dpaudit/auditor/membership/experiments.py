@@ -44,6 +44,11 @@ class Experiment:
         # Where the share ends inside the first atom, the chord from 0 is exact.
         return np.asarray(np.minimum(1.0, found + 1e-12))
 
+    def confidence_at(self, share: Vector) -> Vector:
+        """Return the confidence of the case that is as sure as a share of all; rounded up."""
+        found = np.searchsorted(np.cumsum(self.masses), np.asarray(share) - 1e-12)
+        return np.asarray(self.confidences[np.minimum(found, len(self.confidences) - 1)])
+
 
 _REVEALED: Final = Experiment(np.array([1.0]), np.array([1.0]))
 

@@ -124,10 +124,11 @@ def _distinct(pairs: Iterator[Neighbours], known: Sequence[Neighbours], most: in
     count, alive = 0, []
     for pair in pairs:
         alive.append(pair)  # so that no other dataset gets the address of one
-        key = print_of(pair.first), print_of(pair.second)
         if pair.way is not None:
             yield pair
-        elif count < most and key not in seen and key[0] != key[1]:
+            continue
+        key = print_of(pair.first), print_of(pair.second)
+        if count < most and key not in seen and key[0] != key[1]:
             seen.add(key)
             count += 1
             yield pair

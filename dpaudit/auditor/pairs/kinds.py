@@ -21,7 +21,7 @@ from dpaudit.auditor.pairs.graphs import graph_edits, graph_parts, graph_pieces,
 from dpaudit.auditor.pairs.parts import label_parts, record_parts, user_parts
 from dpaudit.auditor.pairs.random_pairs import Recipe, draw_graphs, draw_records, draw_users, draw_vectors
 from dpaudit.auditor.pairs.relations import Edit, Pair, Part, Pieces, labels_apart, records_apart, users_apart
-from dpaudit.auditor.pairs.searched import Draft, search_nothing, search_records
+from dpaudit.auditor.pairs.searched import Draft, search_nothing, search_records, search_users
 from dpaudit.auditor.pairs.simplifying import keep_pair, label_pieces, record_pieces, simplify_records, simplify_vectors
 from dpaudit.auditor.pairs.tables import simplify_tables, table_edits, table_parts, table_pieces, tables_apart
 from dpaudit.auditor.pairs.vectors import vector_edits, vector_parts, vector_pieces, vectors_apart
@@ -68,7 +68,7 @@ _VECTORS: Final = Operations(
 )
 _GRAPHS: Final = Operations(graphs_apart, graph_edits, graph_parts, graph_pieces, keep_pair, draw_graphs, is_ordered=True)
 _LABELLED: Final = Operations(labels_apart, label_edits, label_parts, label_pieces, keep_pair, draw_records)
-_USERS: Final = Operations(users_apart, user_edits, user_parts, record_pieces, simplify_records, draw_users)
+_USERS: Final = Operations(users_apart, user_edits, user_parts, record_pieces, simplify_records, draw_users, search_users)
 _RECORDS: Final = Operations(
     records_apart, record_edits, record_parts, record_pieces, simplify_records, draw_records, search_records
 )

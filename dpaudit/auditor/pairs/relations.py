@@ -36,9 +36,7 @@ def records_apart(first: Any, second: Any, adjacency: Adjacency) -> str:
     if found is None:
         return ""
     if not _fits(*found, adjacency):
-        return (
-            f"{found[0]} of {len(first)} records are missing from the second dataset and {found[1]} of {len(second)} from the first"
-        )
+        return f"records in the first dataset alone: {found[0]}, in the second alone: {found[1]}"
     relabelled = adjacency.kind != "label" or (taken, put) != (1, 1)
     if relabelled or same(relabel_record(first[start], label_of(second[start])), second[start]):
         return ""

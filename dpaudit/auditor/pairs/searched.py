@@ -12,7 +12,7 @@ from itertools import pairwise, permutations, product
 from typing import Any, Final, TypeAlias
 
 from dpaudit.auditor.data.domains import HIGH, HUGE, LOW, MISSING, ZERO
-from dpaudit.auditor.data.fields import null_record
+from dpaudit.auditor.data.fields import null_record, places_by_user, user_field, with_field
 from dpaudit.auditor.data.records import extremes, same
 from dpaudit.auditor.pairs.strange import Strange, sort_key, strange_records
 from dpaudit.claims import Adjacency
@@ -61,6 +61,30 @@ def search_records(rows: list[Any], adjacency: Adjacency, *, beyond: bool) -> It
         labels, datasets = way
         for one, other in pairwise(datasets):
             yield Draft(one, other, "a step towards fewer or equal records", labels=labels, way=number)
+
+
+def search_users(rows: list[Any], adjacency: Adjacency, *, beyond: bool) -> Iterator[Draft]:
+    """Make drafts whose second dataset lacks a user, who has more records than others, tied ones, or one of made-up values."""
+    users = places_by_user(rows[:MOST_RECORDS], adjacency.unit)
+    if adjacency.kind != "add_remove" or not users:
+        return
+    field, own = user_field(rows[0], adjacency.unit), min(users.values(), key=lambda places: (len(places), places))
+    others = [record for place, record in enumerate(rows[:MOST_RECORDS]) if place not in own]
+
+    def owned(given: Iterable[Strange]) -> list[Strange]:
+        return [Strange(with_field(one.record, field, rows[own[0]][field]), one.labels, one.field) for one in given]
+
+    made = strange_records(rows) if beyond else []
+    strange, ends = owned(made), owned([*_corners(rows), *_chosen(rows, made)[:4]])
+    many = [owned(Strange(record, _REAL) for record in rows[:count]) for count in (_MOST_TIED, 4, 16)]
+    for base, words in ((others, "a user beside the others"), ([], "a user alone")):
+        yield from _in_turn(
+            [
+                (_draft([*base, *found], base, f"{words}, with many records") for found in many),
+                (_draft([*base, one], base, f"{words}, with one record") for one in (*strange, *ends)),
+                (_draft([*base, *[one] * _MOST_TIED], base, f"{words}, with tied records") for one in ends),
+            ]
+        )
 
 
 def _in_turn(families: Iterable[Iterator[Draft]]) -> Iterator[Draft]:
@@ -142,6 +166,7 @@ def _added(rows: list[Any], strange: list[Strange]) -> Iterator[Iterator[Draft]]
     yield (_draft([*rows, copied], rows, "a record twice") for copied in (rows[0], rows[-1]))
     yield (_draft([*one, one[end]], one, "records in order") for one in _arranged(rows) for end in (0, -1, size // 2))
     yield (_draft([*rows, *rows], [*rows, *rows[1:]], "each record twice") for _ in range(2 * size <= MOST_RECORDS))
+    yield (_draft([one, *rows], rows, "one record before the data") for one in few)
 
 
 def _replaced(rows: list[Any], strange: list[Strange], adjacency: Adjacency) -> Iterator[Iterator[Draft]]:

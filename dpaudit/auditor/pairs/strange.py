@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dpaudit.auditor.data.domains import HIGH, HUGE, LABELS, LOW, ZERO, holds_codes, is_missing, values_beyond
+from dpaudit.auditor.data.domains import HIGH, HUGE, LABELS, LOW, ZERO, holds_codes, holds_shares, is_missing, values_beyond
 from dpaudit.auditor.data.fields import fields_of, value_at, with_field
 
 _MOST_FIELDS: Final = 8
@@ -33,7 +33,7 @@ class Strange:
 
 def strange_records(rows: Sequence[Any]) -> list[Strange]:
     """Records unlike the data: in all fields at once, in alternating ones, then in one."""
-    base, values = rows[len(rows) // 2], _values_by_field(rows[:_MOST_LOOKED])
+    base, values = rows[len(rows) // 2], _values_by_field(rows)
     found = [*_in_all_fields(base, values), *_in_turns(base, values)]
     for field, known in list(values.items())[:_MOST_FIELDS] if len(values) > 1 else []:
         place = list(values).index(field)
@@ -43,9 +43,28 @@ def strange_records(rows: Sequence[Any]) -> list[Strange]:
 
 def fields_of_codes(rows: Sequence[Any]) -> list[int]:
     """Return the fields whose integers are taken for codes of categories, by position."""
+    return [place for place, column in enumerate(_columns(rows).values()) if holds_codes(column)]
+
+
+def fields_of_shares(rows: Sequence[Any]) -> list[int]:
+    """Return the fields of floats of size at most 1, beyond which no number is tried, by position."""
+    return [place for place, column in enumerate(_columns(rows).values()) if holds_shares(column)]
+
+
+def are_in_ball(rows: Sequence[Any]) -> bool:
+    """True if the numbers of each record are a vector in the unit ball, as those that someone normalised."""
+    columns = _columns(rows).values()
+    floats = [column for column in columns if all(isinstance(value, float) for value in column)]
+    return len(floats) > 1 and all(math.hypot(*values) <= 1 + 1e-6 for values in zip(*floats, strict=True))
+
+
+def _columns(rows: Sequence[Any]) -> dict[Any, list[Any]]:
+    """The values of each field of the first records."""
     looked = rows[:_MOST_LOOKED]
-    fields = dict.fromkeys(field for record in looked for field in fields_of(record))
-    return [place for place, field in enumerate(fields) if holds_codes([value_at(record, field) for record in looked])]
+    return {
+        field: [value_at(record, field) for record in looked]
+        for field in dict.fromkeys(f for one in looked for f in fields_of(one))
+    }
 
 
 def put_values(record: Any, values: Mapping[Any, Any]) -> Any:
@@ -57,18 +76,10 @@ def put_values(record: Any, values: Mapping[Any, Any]) -> Any:
 
 def _values_by_field(rows: Sequence[Any]) -> dict[Any, dict[str, Any]]:
     """Values beyond the data of each field that has some."""
-    fields = dict.fromkeys(field for record in rows for field in fields_of(record))
-    found = {field: values_beyond([value_at(record, field) for record in rows]) for field in fields}
-    if _is_in_ball(rows, list(fields)):
+    found = {field: values_beyond(column) for field, column in _columns(rows).items()}
+    if are_in_ball(rows):
         found = {field: {label: made for label, made in known.items() if label not in _NUMBERS} for field, known in found.items()}
     return {field: known for field, known in found.items() if known}
-
-
-def _is_in_ball(rows: Sequence[Any], fields: Sequence[Any]) -> bool:
-    """True if the numbers of each record are a vector in the unit ball, as those that someone normalised."""
-    columns = [[value_at(record, field) for record in rows] for field in fields]
-    floats = [column for column in columns if all(isinstance(value, float) for value in column)]
-    return len(floats) > 1 and all(math.hypot(*values) <= 1 + 1e-6 for values in zip(*floats, strict=True))
 
 
 def _in_all_fields(base: Any, values: Mapping[Any, Mapping[str, Any]]) -> Iterator[Strange]:

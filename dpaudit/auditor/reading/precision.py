@@ -20,6 +20,7 @@ _LARGEST: Final = 1e10
 
 _SHORT: Final = 16.0
 _FULL: Final = 17.0
+_SIGNIFICAND: Final = 52
 _BITS: Final = 4
 """Last bits that are read."""
 
@@ -36,10 +37,11 @@ _FEWEST: Final = 64
 
 
 class Fine(NamedTuple):
-    """A place whose precision is read, and the size from which on its last bits are."""
+    """A place whose precision is read, the size from which on its last bits are, and the bits after these, which are all zero."""
 
     path: Path
     limit: float
+    unused: int = 0
 
 
 NAMES: Final = ("precision", "last bits")
@@ -55,15 +57,22 @@ def precision(values: Floats) -> Floats:
     return found
 
 
-def last_bits(values: Floats, limit: float) -> Floats:
-    """The last four bits of the significands of large numbers of full precision, -1 for others."""
-    read = (np.abs(values) >= limit) & (precision(values) == _FULL)
-    return np.where(read, np.ascontiguousarray(values).view(np.int64) % 2**_BITS, -1).astype(np.float64)
-
-
 def columns_of(values: Floats, fine: Fine) -> Floats:
-    """The columns of a place."""
-    return np.column_stack([precision(values), last_bits(values, fine.limit)])
+    """The columns of a place: its precision, and the last four bits of the significands of large numbers, -1 for others.
+
+    Of numbers that a type of fewer bits holds the last bits of that type are read.
+    """
+    found = precision(values)
+    read = (np.abs(values) >= fine.limit) & (found >= (_SHORT if fine.unused else _FULL))
+    bits = np.where(read, (np.ascontiguousarray(values).view(np.int64) >> fine.unused) % 2**_BITS, -1)
+    return np.column_stack([found, bits.astype(np.float64)])
+
+
+def _unused_bits(values: Floats) -> int:
+    """Return how many last bits of the significands are zero in all numbers."""
+    held = int(np.bitwise_or.reduce(np.ascontiguousarray(values).view(np.int64) & (2**_SIGNIFICAND - 1)))
+    unused = (held & -held).bit_length() - 1
+    return unused if 0 <= unused < _SIGNIFICAND - _BITS else 0
 
 
 def find_fine(path: Path, samples: Iterable[tuple[Floats, Labels]]) -> Fine | None:
@@ -71,7 +80,7 @@ def find_fine(path: Path, samples: Iterable[tuple[Floats, Labels]]) -> Fine | No
     for values, labels in samples:
         if len(values) < _FEWEST or (values == np.rint(values)).all():
             continue
-        fine = Fine(path, float(np.quantile(np.abs(values), _LARGE)))
+        fine = Fine(path, float(np.quantile(np.abs(values), _LARGE)), _unused_bits(values))
         digits, last = columns_of(values, fine).T
         read = last >= 0  # how many are large is no matter of precision
         bits = [last[read] // 2**place % 2 for place in range(_BITS)]

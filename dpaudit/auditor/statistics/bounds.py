@@ -95,6 +95,24 @@ def epsilon_lower_bound(counts: Counts, *, delta: Exact, alpha: Exact) -> Fracti
         return Fraction(float_outward(ball_endpoints(bound)[0], up=False))
 
 
+def mu_lower_bound(counts: Counts, alpha: Exact) -> Fraction | None:
+    """Compute a lower confidence bound on mu of Gaussian privacy from the counts of one event that was fixed before the runs.
+
+    Source: Dong, Roth, Su 2022: mu is at least the distance of the normal quantiles of an event on the two datasets.
+    """
+    _check(counts)
+    from flint import arb
+
+    level = _level(alpha) / 2
+    own = min(Fraction(1), 2 * clopper_pearson_lower(counts.ones, counts.runs, level))
+    other = 2 * clopper_pearson_upper(counts.zeros, counts.runs, level)
+    if not 0 < other < own < 1:
+        return None
+    with working_precision(_BITS):
+        first, second = (ball(2 * share - 1).erfinv() for share in (own, other))
+        return Fraction(float_outward(ball_endpoints(arb(2).sqrt() * (first - second))[0], up=False))
+
+
 def p_value(counts: Counts, *, point: ClaimPoint) -> float:
     """Compute a p-value of "P(S) <= e^epsilon Q(S) + delta" from the counts of one event that was fixed before the runs.
 

@@ -25,7 +25,7 @@ from dpaudit.auditor.supervision.limits import MOST_MEMORY, Limits, limits_of
 from dpaudit.auditor.supervision.turns import Piece, Steps, side_by_side
 from dpaudit.auditor.verdict.proof_lookup import ProofFinding, find_proofs
 from dpaudit.codec import decode, encode
-from dpaudit.errors import CODES, DpauditError, InvalidArgument, MissingExtra, TargetFailure, Unsupported
+from dpaudit.errors import CODES, DpauditError, InvalidArgument, TargetFailure, Unsupported
 from dpaudit.exact import Exact
 from dpaudit.loading import Reference, bundle_locations
 from dpaudit.own_packages import require_own
@@ -237,11 +237,15 @@ def load_shared(names: Iterable[str]) -> None:
     for module in _SHARED:
         import_module(module)
     if any(map(is_bundled, names)):
-        for location, own in bundle_locations().items():
-            if own:
-                with suppress(MissingExtra, TargetFailure):  # said where the target itself is loaded
-                    require_own(location)
-                    import_module(location.partition(":")[0])
+        load_own(location for location, own in bundle_locations().items() if own)
+
+
+def load_own(locations: Iterable[str]) -> None:
+    """Import modules of this distribution before processes are forked, so that none of them repeats it; failures are said there."""
+    for location in locations:
+        with suppress(Exception):
+            require_own(location)
+            import_module(location.partition(":")[0])
 
 
 def _is_graph(proof: str) -> bool:

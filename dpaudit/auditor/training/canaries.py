@@ -28,7 +28,7 @@ class DiracCanaries:
       parameters: how many numbers a gradient has.
       clip: the clip of the loop, which is the length of a canary's gradient.
       rate: sampling rate of the loop.
-      canaries: how many, at most `parameters`; 1,000 or a tenth of the parameters where not given.
+      canaries: how many, at most `parameters`; 1,000 or half of the parameters where not given.
       fresh: whether each canary has a fair coin of its own in every step, for `audit_steps`, instead of one for the run.
       seed: seed of the coins and coordinates; fresh where not given.
     Raises:
@@ -56,7 +56,7 @@ class DiracCanaries:
     ) -> None:
         """Draw coordinates and coins."""
         integer(parameters, "parameters", lower=1)
-        count = canaries if canaries is not None else max(1, min(_CANARIES, parameters // 10))
+        count = canaries if canaries is not None else max(1, min(_CANARIES, parameters // 2))
         integer(count, "canaries", lower=1, upper=parameters)
         self.clip = float(rational(positive(clip, "clip")))
         self.rate = float(rational(in_range(rate, "rate", lower=0, upper=1, lower_open=True)))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from dpaudit.auditor.training.findings import FALSE_ALARM, LoopCheck, holds, not_judged
-from dpaudit.auditor.training.moves import CLEAN, NOISY
+from dpaudit.auditor.training.moves import BETWEEN, CLEAN, NOISY
 from dpaudit.auditor.training.observed import Step
 from dpaudit.auditor.training.promises import TrainingClaim, as_float
 
@@ -79,6 +79,8 @@ def _update(steps: Sequence[Step]) -> LoopCheck:
     judged = [step.move[0] for step in steps if step.move[0]]
     if not judged:
         return not_judged(UPDATE, "the loop did not give parameters= and updated= to step.")
+    if BETWEEN in judged:
+        return not_judged(UPDATE, "parameters also move between the steps, by something that the watch does not see")
     if set(judged) - {NOISY}:
         why = "parameters do not move as under gradient descent with momentum and weight decay, which is all that can be checked"
         return not_judged(UPDATE, why)

@@ -20,6 +20,7 @@ class LoopCheck:
       detail: what was seen, without a record or a gradient.
       remedy: what to write, for a violation.
       step: the first step that shows it, from 0; None where all steps together do.
+      where: for a violation, the line of the loop or the module that made what is wrong.
     Example:
       >>> LoopCheck("divisor", "holds", 10).status
       'holds'
@@ -31,6 +32,7 @@ class LoopCheck:
     detail: str = ""
     remedy: str = ""
     step: int | None = None
+    where: str = ""
 
 
 def holds(name: str, cases: int, detail: str = "") -> LoopCheck:

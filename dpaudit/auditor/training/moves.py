@@ -9,12 +9,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.training.observed import KEPT, Array, vector_of
+from dpaudit.auditor.training.observed import KEPT, Array, precision_of, vector_of
 from dpaudit.errors import InvalidArgument
 
 NOISY: Final = "noisy"
 CLEAN: Final = "clean"
 OTHER: Final = "other"
+BETWEEN: Final = "between"
 
 _ORDER: Final = {NOISY: 0, CLEAN: 1, OTHER: 2}
 """Which explanation is taken where the whole move and its unusual part have different ones."""
@@ -36,6 +37,7 @@ class Moves:
     def __init__(self) -> None:
         """Begin with no move."""
         self._before: list[Array] = []
+        self._after: Array | None = None
 
     def judge(self, parameters: Any, updated: Any, noisy_sum: Any, clean: Sequence[Array]) -> tuple[str, float]:
         """Say what a move is made of, and the log of the probability that it seems so by chance; "" where no move is told.
@@ -44,7 +46,7 @@ class Moves:
         that do not follow the noisy sum by a factor that many share. An adaptive optimiser or a projection is something else.
         """
         if parameters is None or updated is None:
-            self._before = []
+            self._before, self._after = [], None
             return "", 0.0
         old, new, noisy = (
             vector_of(given, name) for given, name in ((parameters, "parameters"), (updated, "updated"), (noisy_sum, "noisy_sum"))
@@ -53,9 +55,11 @@ class Moves:
             raise InvalidArgument("DPA105", "parameters and updated must be as many as the numbers of noisy_sum.")
         every = slice(None, None, math.ceil(len(old) / KEPT))
         old, new, noisy = old[every], new[every], noisy[every]
-        move, before = new - old, self._before
-        self._before = [noisy, move]
-        precision = max(_precision(parameters), _precision(updated), _precision(noisy_sum))
+        move, before, after = new - old, self._before, self._after
+        self._before, self._after = [noisy, move], new
+        if after is not None and not np.array_equal(after, old):
+            return BETWEEN, 0.0
+        precision = max(precision_of(parameters), precision_of(updated), precision_of(noisy_sum))
         slack = np.maximum(np.abs(old), np.abs(new)) + np.abs(move) + float(np.abs(move).max())
         slack = _ROUNDINGS * precision * slack + np.finfo(np.float64).tiny
         if float(np.linalg.norm(move)) <= _CLEAR * float(np.linalg.norm(slack)):
@@ -110,10 +114,3 @@ def _shares_ratio(move: Array, noisy: Array, slack: Array) -> NDArray[np.bool_]:
     found = np.zeros(len(move), dtype=bool)
     found[order] = large[groups]
     return found
-
-
-def _precision(given: Any) -> float:
-    """Rounding of the numbers that were given, from the name of their type."""
-    first = given[0] if isinstance(given, Sequence) and len(given) else given
-    name = str(getattr(first, "dtype", "float64")).rpartition(".")[2]
-    return {"float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}.get(name, 2.0**-52)

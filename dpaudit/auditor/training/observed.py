@@ -16,6 +16,8 @@ Array: TypeAlias = NDArray[np.float64]
 KEPT: Final = 4096
 """Coordinates of the noise that are kept to compare steps; a model may have many more."""
 
+_ROUNDINGS: Final = 16.0
+_THOUSANDTH: Final = 1e-3
 
 _LARGEST_GRAM: Final = 10**9
 """Multiplications that a step may cost to find the span of its gradients."""
@@ -36,6 +38,7 @@ class Step:
       noise: some coordinates of the noise, over its claimed deviation.
       clipped: how many gradients were longer than the clip.
       longest: norm of the longest gradient after clipping, over the clip; None where the loop gave none.
+      gap: how far the sum before noise is from that of the clipped gradients, over what rounding explains; None where not given.
       public: the numbers that may not depend on records, by name.
       traces: length and product with a fixed vector, to compare runs, of each gradient and at last of the clean and noisy sum.
       move: what the move of the parameters is made of, and the log of the probability that it only seems so.
@@ -51,16 +54,25 @@ class Step:
     noise: Array
     clipped: int
     longest: float | None
+    gap: float | None
     public: dict[str, float]
     traces: Array
     move: tuple[str, float]
 
 
 def observe(
-    batch: NDArray[np.int64], rows: Array, kept: Array, total: Array, *, deviation: float, clip: float, expected: float
+    batch: NDArray[np.int64],
+    rows: Array,
+    kept: Array,
+    total: Array,
+    clean: Array,
+    *,
+    deviation: float,
+    clip: float,
+    expected: float,
 ) -> Any:
-    """Return the parts of a step that follow from its gradients, before and after clipping, and its noisy sum."""
-    clean, noise = kept.sum(axis=0), (total - kept.sum(axis=0)) / deviation
+    """Return the parts of a step that follow from its gradients, before and after clipping, and its sum with and without noise."""
+    noise = (total - clean) / deviation
     ways = {"excess": (rows - kept).sum(axis=0), "sum": clean, "equal": np.ones(len(total))}
     if len(batch):
         ways["divided"] = clean * (expected / len(batch) - 1)
@@ -123,6 +135,19 @@ def array_of(given: Any, name: str) -> Array:
     if not np.isfinite(found).all():
         raise InvalidArgument("DPA105", f"{name} must be finite numbers. Report the step before values overflow.")
     return found
+
+
+def precision_of(given: Any) -> float:
+    """Rounding of the numbers that were given, from the name of their type."""
+    first = given[0] if isinstance(given, Sequence) and len(given) else given
+    name = str(getattr(first, "dtype", "float64")).rpartition(".")[2]
+    return {"float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}.get(name, 2.0**-52)
+
+
+def gap_of(clean: Array, kept: Array, *, clip: float, precision: float) -> float:
+    """Distance of a sum from that of the clipped gradients, over what rounding explains: at least a thousandth of the clip."""
+    spent = float(np.linalg.norm(kept, axis=1).sum())
+    return float(np.linalg.norm(clean - kept.sum(axis=0))) / (_ROUNDINGS * precision * spent + _THOUSANDTH * clip)
 
 
 def _is_layers(given: Any) -> bool:

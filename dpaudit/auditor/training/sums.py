@@ -23,7 +23,7 @@ _WEAKEST: Final = 0.25
 _SHIFTS: Final = {
     "excess": "what clipping should have taken away",
     "sum": "the sum of the clipped gradients",
-    "divided": "that sum as it would be, had it been divided by the actual size of the batch before the noise was added",
+    "divided": "what dividing that sum by the actual size of the batch, before the noise, changes",
 }
 """What common mistakes add to the sum of clipped gradients."""
 
@@ -43,16 +43,28 @@ _DRAW_ANEW: Final = "Draw from one generator that goes on from step to step, and
 
 
 def check_clipping(steps: Sequence[Step]) -> LoopCheck:
-    """Check that each gradient was clipped: exactly where clipped ones were given, else by what is left of the sums."""
+    """Check that each gradient was clipped: exactly where the loop told enough, else by what is left of the sums."""
     for number, step in enumerate(steps):
-        if step.longest is not None and step.longest > 1 + _ROUNDING:
-            return LoopCheck(
-                CLIPPING, "violated", number + 1, f"a clipped gradient has {step.longest:.3g} times the clip", _CLIP_EACH, number
-            )
+        detail = _exact_mistake(step)
+        if detail:
+            return LoopCheck(CLIPPING, "violated", number + 1, detail, _CLIP_EACH, number)
+    if all((step.longest is not None and step.gap is not None) or not len(step.batch) for step in steps):
+        return holds(CLIPPING, sum(len(step.batch) for step in steps))
     if not any(step.clipped for step in steps):
         return not_judged(
             CLIPPING, "no gradient was longer than the clip. Use a smaller clip, or add a record with a long gradient."
         )
+    detail, first = _likely_mistake(steps)
+    if detail:
+        return LoopCheck(CLIPPING, "violated", len(steps), detail, _CLIP_EACH, first)
+    if not _would_show(steps, "excess"):
+        return not_judged(CLIPPING, "the noise hides whether gradients were clipped. Give clean_sum= to step, or watch more steps.")
+    hidden = "" if _would_show(steps, "divided") else f"the noise would hide {_SHIFTS['divided']}; give clean_sum= to step"
+    return holds(CLIPPING, sum(step.clipped for step in steps), hidden)
+
+
+def _likely_mistake(steps: Sequence[Step]) -> tuple[str, int | None]:
+    """Say what the sums hold beside noise that no chance explains, and the first step that shows it."""
     for name, said in _SHIFTS.items():
         scores = [step.scores[name] for step in steps if name in step.scores]
         weights = [step.shifts[name] for step in steps if name in step.scores]
@@ -61,23 +73,34 @@ def check_clipping(steps: Sequence[Step]) -> LoopCheck:
             detail = f"beside noise, the sums hold {'more' if along > 0 else 'less'} along {said}"
             if name == "excess" and _is_plausible(steps, bare=True):
                 detail += "; they are the sums of gradients that were not clipped"
-            first = next((number for number, step in enumerate(steps) if abs(step.scores.get(name, 0.0)) > 6), None)
-            return LoopCheck(CLIPPING, "violated", len(steps), detail, _CLIP_EACH, first)
+            return detail, next((number for number, step in enumerate(steps) if abs(step.scores.get(name, 0.0)) > 6), None)
     inside, dimensions = (sum(part) for part in zip(*(step.span for step in steps), strict=True))
     if dimensions and _upper_tail(dimensions, inside) <= FALSE_ALARM / 10 and _is_plausible(steps, bare=False, beside=True):
-        detail = "beside noise, the sums hold something else that is made of the gradients"
-        return LoopCheck(CLIPPING, "violated", len(steps), detail, _CLIP_EACH)
-    exact = all(step.longest is not None or not len(step.batch) for step in steps)
-    if not exact and sum(step.shifts.get("excess", 0.0) ** 2 for step in steps) < _CLEAR**2:
-        return not_judged(CLIPPING, "the noise hides whether gradients were clipped. Watch more steps, or give clipped= to step.")
-    return holds(CLIPPING, sum(step.clipped for step in steps))
+        return "beside noise, the sums hold something else that is made of the gradients", None
+    return "", None
+
+
+def _would_show(steps: Sequence[Step], name: str) -> bool:
+    """True if a common mistake would stand out of the noise of these steps, or the loop told enough to see it exactly."""
+    exact = name == "excess" and all(step.longest is not None or not len(step.batch) for step in steps)
+    exact |= all(step.gap is not None or not len(step.batch) for step in steps)
+    return exact or sum(step.shifts.get(name, 0.0) ** 2 for step in steps) >= _CLEAR**2
+
+
+def _exact_mistake(step: Step) -> str:
+    """Say what the clipped gradients, or the sum before noise, show without any probability."""
+    if step.longest is not None and step.longest > 1 + _ROUNDING:
+        return f"a clipped gradient has {step.longest:.3g} times the clip"
+    if step.gap is not None and step.gap > 1:
+        return "the sum before noise is not that of the clipped gradients"
+    return ""
 
 
 def check_noise(steps: Sequence[Step], by_coordinate: Array, clipping: LoopCheck, fresh: LoopCheck) -> LoopCheck:
     """Check the scale of the noise: of all sums, of each sum, of each coordinate, and that coordinates differ."""
     from scipy.special import chdtr
 
-    bare = clipping.status == "violated"
+    bare = clipping.status == "violated" and any(step.gap is None for step in steps)
     if fresh.status == "violated":  # the first step alone, since the tests of several need independent noise
         steps, by_coordinate = steps[:1], steps[0].noise ** 2
     if bare and not _is_plausible(steps, bare=True):
@@ -110,11 +133,14 @@ def check_fresh_noise(steps: Sequence[Step], clipping: LoopCheck) -> LoopCheck:
     """Check that the noise of different steps is independent: reused seeds repeat it."""
     from scipy.special import stdtr
 
-    if clipping.status == "violated":
+    if clipping.status == "violated" and any(step.gap is None for step in steps):
         return not_judged(FRESH, "the sums are not those of clipped gradients, so that their noise is unknown")
     noise = np.array([step.noise for step in steps])
     if len(steps) < 2 or noise.shape[1] < 2:
         return not_judged(FRESH, "two steps of two coordinates are needed")
+    if _repeats(noise):
+        detail = "numbers of one step's noise repeat, as where layers share a seed or noise is broadcast"
+        return LoopCheck(FRESH, "violated", len(steps), detail, _DRAW_ANEW)
     lengths = np.linalg.norm(noise, axis=1)
     if not lengths.all():
         return not_judged(FRESH, "a step has no noise at all")
@@ -126,10 +152,6 @@ def check_fresh_noise(steps: Sequence[Step], clipping: LoopCheck) -> LoopCheck:
     if 2 * stdtr(freedom, -ratios[worst]) * len(pairs) <= FALSE_ALARM / 2:
         detail = f"the noise of steps {first[worst]} and {second[worst]} is the same, or nearly"
         return LoopCheck(FRESH, "violated", len(steps), detail, _DRAW_ANEW, int(second[worst]))
-    if _repeats(noise):
-        return LoopCheck(
-            FRESH, "violated", len(steps), "numbers of one step's noise repeat, as where layers share a seed", _DRAW_ANEW
-        )
     return holds(FRESH, len(steps))
 
 

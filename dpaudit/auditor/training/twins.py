@@ -116,7 +116,8 @@ def audit_loop(train: Callable[[Any, TrainingWatch], Any], claim: TrainingClaim,
         worst = not_judged(DRAWN, "two runs on the same records differ. Seed the generators of the loop within it.")
     checks = (*first.checks, compared, holds(DRAWN, len(first.observed)))
     # A finding takes the place of the check that it is about, unless that has one of its own.
-    return tuple(worst if check.name == worst.name and check.status != "violated" else check for check in checks)
+    found = (worst if check.name == worst.name and check.status != "violated" else check for check in checks)
+    return tuple(map(first.locate, found))
 
 
 def _first_and_last_drawn(steps: tuple[Step, ...], records: int) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
@@ -12,7 +13,18 @@ from dpaudit.auditor.training.batches import check_repeated, check_sampling
 from dpaudit.auditor.training.constants import check_constants
 from dpaudit.auditor.training.findings import LoopCheck
 from dpaudit.auditor.training.moves import Moves
-from dpaudit.auditor.training.observed import Array, Step, array_of, clipped_rows, observe, rows_of, vector_of
+from dpaudit.auditor.training.observed import (
+    Array,
+    Step,
+    array_of,
+    clipped_rows,
+    gap_of,
+    observe,
+    precision_of,
+    rows_of,
+    vector_of,
+)
+from dpaudit.auditor.training.places import caller_of, locate
 from dpaudit.auditor.training.promises import TrainingClaim, as_float
 from dpaudit.auditor.training.separate import SEPARATE, check_separate
 from dpaudit.auditor.training.sums import NOISE, check_clipping, check_fresh_noise, check_noise
@@ -66,6 +78,7 @@ class TrainingWatch:
         self._steps = list[Step]()
         self._by_coordinate: Array = np.zeros(0)
         self._moves = Moves()
+        self._caller: tuple[str, int] | None = None
         self._separate = LoopCheck(SEPARATE, "not judged", 0, "call check_examples with a function of records")
 
     def __enter__(self) -> Self:
@@ -92,6 +105,7 @@ class TrainingWatch:
         gradients: Any,
         noisy_sum: Any,
         clipped: Any = None,
+        clean_sum: Any = None,
         divisor: float | None = None,
         clip: float | None = None,
         learning_rate: float | None = None,
@@ -105,6 +119,7 @@ class TrainingWatch:
           gradients: per-example gradients before clipping, a row for each example, over all parameters that are released.
           noisy_sum: the sum of clipped gradients with noise, before it is divided.
           clipped: per-example gradients after clipping, where the loop clips otherwise than by one norm over all layers.
+          clean_sum: the sum before noise, where the loop has it: clipping is then judged exactly, and not through the noise.
           divisor: by what the sum is divided.
           clip: at what norm the loop clips.
           learning_rate: the learning rate of the step.
@@ -130,6 +145,11 @@ class TrainingWatch:
         kept = clipped_rows(rows, limit) if clipped is None or not len(places) else rows_of(clipped, "clipped", len(places))
         if not len(total) == rows.shape[1] == kept.shape[1] or (self._steps and self._steps[0].size != len(total)):
             raise InvalidArgument("DPA105", "gradients, clipped and noisy_sum must be over the same parameters, in every step.")
+        clean = kept.sum(axis=0) if clean_sum is None else vector_of(clean_sum, "clean_sum")
+        if len(clean) != len(total):
+            raise InvalidArgument("DPA105", f"clean_sum has {len(clean)} numbers, noisy_sum has {len(total)}.")
+        if self._caller is None:
+            self._caller = caller_of(inspect.currentframe())
         if self._canaries is not None:
             if self._canaries.shape[1] != len(total):
                 raise InvalidArgument("DPA105", f"canaries have {self._canaries.shape[1]} parameters, noisy_sum has {len(total)}.")
@@ -137,17 +157,26 @@ class TrainingWatch:
         deviation = limit * as_float(self.claim.noise_multiplier)
         if not self._steps:
             self._by_coordinate = np.zeros(len(total))
-        self._by_coordinate += ((total - kept.sum(axis=0)) / deviation) ** 2
+        self._by_coordinate += ((total - clean) / deviation) ** 2
         told = {"divisor": divisor, "clip": clip, "learning_rate": learning_rate}
         seen = observe(
-            places.astype(np.int64), rows, kept, total, deviation=deviation, clip=limit, expected=as_float(self.claim.divisor)
+            places.astype(np.int64),
+            rows,
+            kept,
+            total,
+            clean,
+            deviation=deviation,
+            clip=limit,
+            expected=as_float(self.claim.divisor),
         )
+        precision = max(precision_of(gradients), precision_of(clean_sum))
         self._steps.append(
             Step(
                 **seen,
                 longest=None if clipped is None or not len(kept) else float(np.linalg.norm(kept, axis=1).max()) / limit,
+                gap=None if clean_sum is None else gap_of(clean, kept, clip=limit, precision=precision),
                 public={name: float(value) for name, value in told.items() if value is not None},
-                move=self._moves.judge(parameters, updated, noisy_sum, (kept.sum(axis=0), rows.sum(axis=0))),
+                move=self._moves.judge(parameters, updated, noisy_sum, (clean, rows.sum(axis=0))),
             )
         )
 
@@ -173,7 +202,7 @@ class TrainingWatch:
         clipping = check_clipping(self._steps)
         fresh = check_fresh_noise(self._steps, clipping)
         batches = [step.batch for step in self._steps]
-        return (
+        found = (
             clipping,
             check_noise(self._steps, self._by_coordinate, clipping, fresh),
             fresh,
@@ -182,6 +211,17 @@ class TrainingWatch:
             *check_constants(self._steps, self.claim),
             self._separate,
         )
+        return tuple(map(self.locate, found))
+
+    def locate(self, check: LoopCheck) -> LoopCheck:
+        """Add to a violation where in the loop it is.
+
+        Args:
+          check: a check of this loop.
+        Returns:
+          The check, with the line that made what is wrong.
+        """
+        return check if self._caller is None else locate(check, self._caller)
 
     @property
     def violations(self) -> tuple[LoopCheck, ...]:

@@ -44,7 +44,7 @@ def profile_of(
     claimed, (loss, upper_only) = loss_of_claim(claim), _dominating_if_slow(priced)
     attacked: list[float] | list[None] = [None] * len(epsilons)
     if bound is not None:
-        attacked = profile_lower_bounds(bound.counts, epsilons, 1 - bound.confidence)
+        attacked = profile_lower_bounds(bound.counts, epsilons, (1 - bound.confidence) * bound.share)
     allowed = [claimed.delta(epsilon=epsilon).floats()[1] for epsilon in epsilons]
     priced_at = [_ends(loss, epsilon, upper_only=upper_only) for epsilon in epsilons]
     return tuple(map(ProfilePoint, map(float, epsilons), allowed, priced_at, attacked))

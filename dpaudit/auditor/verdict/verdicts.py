@@ -123,7 +123,8 @@ def _refutation(attack: Attack) -> str:
     at = f" at delta = {outward(bound.delta, digits=3, up=True)}" if bound.delta else ""
     least = f"epsilon{at} is at least {outward(bound.epsilon, digits=4, up=False)}"
     wrong = outward(1 - bound.confidence, digits=3, up=True)
-    return f"{found} So {least}, which is wrong with probability at most {wrong}."
+    mu = f" As mu that is at least {outward(bound.mu, digits=4, up=False)}, wrong as seldom." if bound.mu else ""
+    return f"{found} So {least}, which is wrong with probability at most {wrong}.{mu}"
 
 
 def _survival(attack: Attack) -> str:

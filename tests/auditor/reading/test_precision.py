@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpaudit import Claim, PureDP, Target, audit
-from dpaudit.auditor.reading.precision import find_fine, last_bits, precision
+from dpaudit.auditor.reading.precision import Fine, columns_of, find_fine, precision
 from dpaudit.results import Verdict
 
 RUNS = 12_000
@@ -40,9 +40,24 @@ def test_precision_is_the_number_of_digits_or_that_of_single_or_double_floats(di
 def test_last_bits_are_those_of_large_numbers_of_full_precision_alone():
     odd = float(np.nextafter(2 / 3, 1))
 
-    assert [-1, (int(struct.unpack("<q", struct.pack("<d", odd))[0]) % 16), -1] == last_bits(
-        np.array([1 / 3, odd, 0.75]), 0.5
-    ).tolist()
+    last = columns_of(np.array([1 / 3, odd, 0.75]), Fine((), 0.5))[:, 1]
+    assert [-1, (int(struct.unpack("<q", struct.pack("<d", odd))[0]) % 16), -1] == last.tolist()
+
+
+def test_last_bits_of_short_floats_are_those_of_their_type():
+    bits = np.array([0x3F123455, 0x3F12345A], dtype=np.uint32)
+    assert [5.0, 10.0] == columns_of(bits.view(np.float32).astype(float), Fine((), 0.1, 29))[:, 1].tolist()
+
+
+@pytest.mark.parametrize(("kind", "unsigned"), [(np.float32, np.uint32), (np.float16, np.uint16)])
+def test_a_last_bit_of_a_short_float_is_found(kind, unsigned):
+    rng = np.random.default_rng(7)
+    labels = rng.integers(0, 2, 2**13).astype(np.uint8)
+    values = rng.laplace(size=labels.size).astype(kind)
+    assert find_fine((), [(values.astype(float), labels)]) is None
+    bits = values.view(unsigned)
+    bits[:] = bits & ~unsigned(1) | (rng.random(labels.size) < np.where(labels, 0.9, 0.1))
+    assert find_fine((), [(values.astype(float), labels)]) is not None
 
 
 @pytest.mark.parametrize("shift", [1, 1000, 2**-9, 3.7])

@@ -3,6 +3,8 @@
 import math
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -97,9 +99,67 @@ def test_nothing_is_made_up_where_a_query_is_declared():
     assert all(set(AGES) >= {*pair.first, *pair.second} for pair in pairs)
 
 
-def test_users_labels_and_vectors_are_not_searched():
-    assert () == searched(ROWS, Adjacency("replace_one", unit="user:town"))
+@pytest.mark.parametrize(
+    ("data", "early", "late"),
+    [
+        (["1999-05-01", "2004-02-29"], "1704-05-01", "2256-05-01"),
+        (["1999-05", "2004-02"], "1704-05", "2256-05"),
+        (["31/12/1999", "1/2/2004"], "31/12/1704", "31/12/2256"),
+        (["2004-02-29T10:00:00Z"], "1704-02-29T10:00:00Z", "2256-02-29T10:00:00Z"),
+        ([date(2004, 2, 29), date(1999, 5, 1)], date(1704, 2, 29), date(2256, 2, 29)),
+        ([pd.Timestamp("2004-02-29")], pd.Timestamp("1704-02-29"), pd.Timestamp("2256-02-29")),
+    ],
+    ids=str,
+)
+def test_dates_get_others_long_ago_and_far_ahead(data, early, late):
+    found = values_beyond(data)
+    assert (early, late) == (found[LOW], found[HIGH])
+    assert LONG not in found
+
+
+def age_sum(rows, rng, *, cut):
+    ages = [date.fromisoformat(row["born"]).year - 1970 for row in rows]
+    return sum(min(age if not cut else max(age, 0), 60) for age in ages) + rng.laplace(scale=60)
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_dates_before_those_of_the_data_are_tried(cut):
+    born = [{"born": f"{1971 + 3 * place}-05-01"} for place in range(8)]
+    result = audit(target(born, partial(age_sum, cut=cut)), runs=RUNS, seed=2, stop_early=True).results[0]
+    assert (Verdict.REFUTED is result.verdict) == (not cut)
+
+
+VISITS = [{"user": f"u{place % 4}", "day": place % 3} for place in range(12)]
+BY_USER = Adjacency("add_remove", unit="user:user")
+
+
+def test_users_come_with_more_records_than_others_and_unlike_ones():
+    pairs = searched(VISITS, BY_USER)
+
+    assert all(pair.first != pair.second for pair in pairs)
+    for pair in pairs:
+        check_neighbours((pair.first, pair.second), BY_USER)
+    most = max(Counter(row["user"] for row in pair.first).most_common(1)[0][1] for pair in pairs)
+    assert most > 3
+    assert any(len(pair.second) == 0 for pair in pairs)
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_a_user_with_more_records_than_those_of_the_data_is_found(cut):
+    def visits(rows, rng):
+        counts = Counter(row["user"] for row in rows)
+        return sum(min(count, 3) if cut else count for count in counts.values()) + rng.laplace(scale=3)
+
+    result = audit(target(VISITS, visits, BY_USER), runs=RUNS, seed=2, stop_early=True).results[0]
+    assert (Verdict.REFUTED is result.verdict) == (not cut)
+
+
+def test_labels_vectors_and_replaced_users_are_not_searched_and_it_is_said():
+    assert () == searched(VISITS, Adjacency("replace_one", unit="user:user"))
     assert () == searched(AGES, Adjacency("norm_ball", norm="l1", radius=1))
+    one = target(AGES, lambda data, rng: rng.laplace(), Adjacency("norm_ball", norm="l1", radius=1))
+    result = audit(one, runs=RUNS, seed=2, stop_early=True).results[0]
+    assert "datasets unlike the data are searched (none are made for this kind of data and adjacency)" in result.summary
 
 
 def test_a_worker_makes_the_pairs_of_its_driver():
@@ -245,6 +305,17 @@ def test_a_missing_value_that_comes_through_is_said_beside_the_verdict(fills):
         if fills
         else ["a None or NaN in the data, which have none, comes through to the output: where data may hold one the claim is false"]
     )
+
+
+@pytest.mark.parametrize(("least", "said"), [(None, 1), (1, 0)])
+def test_a_number_that_breaks_a_function_keeps_it_from_being_consistent(least, said):
+    def inverse(ages, rng):
+        return sum(min(1.0, 1 / (age if least is None or age is None else max(age, least))) for age in ages) + rng.laplace()
+
+    result = audit(target(AGES, inverse), runs=RUNS, seed=5, stop_early=True).results[0]
+    found = [check for check in result.properties if check.name == "no number unlike the data breaks the function"]
+    assert [("violated", True)] * said == [(check.status, "ZeroDivisionError at a zero" in check.detail) for check in found]
+    assert (Verdict.INCONCLUSIVE if said else Verdict.CONSISTENT) is result.verdict
 
 
 def with_root(ages, rng):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpaudit.auditor.membership import DPSGD
-from dpaudit.auditor.training import DiracCanaries, OpacusCanaries, audit_steps, watch_opacus
+from dpaudit.auditor.membership import DPSGD, audit_scores
+from dpaudit.auditor.training import DiracCanaries, OpacusCanaries, audit_steps, from_opacus, training_report
 from dpaudit.auditor.training.steps import _MARKS, _count, _log_wealth, _mix
 from dpaudit.errors import InvalidArgument
 
@@ -54,6 +54,11 @@ class Tensor:
     def __getitem__(self, place):
         return self.values[place]
 
+    def __eq__(self, other):
+        return self.values == other.values
+
+    __hash__ = object.__hash__
+
     def __array__(self, dtype=None, copy=None):
         return np.asarray(self.values, dtype=dtype)
 
@@ -93,6 +98,21 @@ class Optimizer:
         self.params[0].summed_grad = None
 
 
+class Model:
+    """The few methods of a module that the hooks call."""
+
+    batch_first = False
+
+    def __init__(self, outside=()):
+        self.outside = [*outside]
+
+    def named_parameters(self):
+        return [(f"_module.{number}.weight", one) for number, one in enumerate(self.outside)]
+
+    def register_forward_hook(self, hook):
+        raise AssertionError("modules of a model whose batches do not come first are not judged")
+
+
 class Loader:
     """Batches of ten of forty records, by coins."""
 
@@ -120,7 +140,7 @@ def train(optimizer, loader, *, split=False):
 def test_a_watch_of_an_optimizer_sees_logical_batches_and_finds_missing_noise(split):
     for noise, expected in ((1.0, set()), (0.5, {"noise"})):
         optimizer, loader = Optimizer(noise=noise), Loader()
-        watch = watch_opacus(optimizer, loader, steps=60, divisor=5)
+        watch = from_opacus(Model(), optimizer, loader, steps=60, divisor=5)
         train(optimizer, loader, split=split)
         assert expected == {check.name for check in watch.violations}
         assert len(watch.observed) == 60
@@ -128,14 +148,40 @@ def test_a_watch_of_an_optimizer_sees_logical_batches_and_finds_missing_noise(sp
 
 def test_the_divisor_of_opacus_is_judged_by_the_length_of_the_neighbouring_datasets():
     for expected, status in ((5, "violated"), (6, "holds")):
-        watch = watch_opacus(Optimizer(expected=expected), Loader(), steps=60)
+        watch = from_opacus(Model(), Optimizer(expected=expected), Loader(), steps=60)
         assert status == watch.divisor.status
 
 
+def test_a_parameter_that_learns_outside_the_private_optimizer_is_named():
+    head = Tensor(np.zeros(3))
+    optimizer, loader = Optimizer(), Loader()
+    watch = from_opacus(Model([head]), optimizer, loader, steps=60, divisor=5)
+    train(optimizer, loader)
+    assert () == watch.violations
+    head.values += 1
+    assert [("parameters outside", "0.weight")] == [(check.name, check.where) for check in watch.violations]
+
+
+@pytest.mark.parametrize(("moves", "status"), [(True, "violated"), (False, "not judged")])
+def test_a_batch_that_is_not_released_by_the_private_optimizer_is_counted(moves, status):
+    optimizer, loader = Optimizer(), Loader()
+    watch = from_opacus(Model(), optimizer, loader, steps=30, divisor=5)
+    rng = np.random.default_rng(5)
+    for number, batch in enumerate(loader.batch_sampler):
+        if number % 2:
+            optimizer.load(rng.normal(size=(len(batch), 40)))
+            optimizer.step()
+        elif moves:
+            optimizer.params[0].values -= 0.1
+    found = {check.name: check for check in watch.checks}
+    assert status == found["batches released"].status
+    assert (status == "violated") == found["batches released"].where.endswith("Optimizer.step")
+
+
 def test_an_optimizer_of_another_kind_is_refused():
-    for given in ((object(), Loader()), (Optimizer(), object())):
+    for given in ((Model(), object(), Loader()), (Model(), Optimizer(), object()), (object(), Optimizer(), Loader())):
         with pytest.raises(InvalidArgument):
-            watch_opacus(*given, steps=1)
+            from_opacus(*given, steps=1)
 
 
 def test_canaries_in_an_optimizer_are_seen_where_they_are_in():
@@ -226,3 +272,22 @@ def test_fresh_coins_are_drawn_for_every_step():
 def test_scores_of_steps_that_cannot_be_are_refused(scores, law):
     with pytest.raises(InvalidArgument):
         audit_steps(scores, np.zeros(np.shape(scores)), law=law, delta="1e-5")
+
+
+def test_a_report_says_of_each_statement_what_it_rests_on_and_what_was_not_checked():
+    optimizer, loader = Optimizer(noise=0.5), Loader()
+    watch = from_opacus(Model(), optimizer, loader, steps=60, divisor=5)
+    train(optimizer, loader)
+    rng = np.random.default_rng(2)
+    scores, coins = steps_of(rng, 0.5, canaries=600)
+    steps = audit_steps(scores, coins, law=LAW, delta="1e-5")
+    one = audit_scores(scores.sum(axis=0), coins[0], delta="1e-5")
+    told = training_report(watch, delta="1e-5", scores=one, family=LAW, steps=steps).splitlines()
+    assert told[0].startswith("The loop: one mistake. Evidence for: clipping, fresh noise")
+    assert "Optimizer.add_noise. Add noise_multiplier" in told[1]
+    assert " as told; epsilon " in told[2]
+    assert [one.assumption in told[3], "do not influence" in told[4], steps.holds_for in told[5], steps.assumption in told[6]] == [
+        True
+    ] * 4
+    assert "every step of the run" not in told[5]
+    assert told[7].startswith("Not checked: ")

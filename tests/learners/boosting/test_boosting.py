@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
 
 from dpaudit.errors import DpauditError
 from dpaudit.releases import recording
-from learners import PrivateBoostingClassifier, PrivateBoostingRegressor, Text
+from learners import PrivateBoostingClassifier, PrivateBoostingRegressor, TableEncoder, Text
 
 BOTH = {"epsilon": 2, "delta": "1e-5", "random_state": 1}
 rng = np.random.default_rng(0)
@@ -114,3 +115,46 @@ def test_what_is_public_is_checked_before_anything_is_released(changed, code):
     with recording() as log, pytest.raises(DpauditError, match=code):
         PrivateBoostingClassifier(**{**BOTH, "columns": COLUMNS, "classes": [0, 1], **changed}).fit(TABLE, CURVED)
     assert [] == list(log)
+
+
+def test_an_interaction_is_learned_that_no_sum_of_shapes_can_hold():
+    random = np.random.default_rng(8)
+    table = pd.DataFrame({"x": random.uniform(-1, 1, 8000), "kind": random.choice(["a", "b"], 8000), "z": random.normal(size=8000)})
+    labels = ((table["x"] > 0) == (table["kind"] == "a")).astype(int)
+    columns = {"x": (-1, 1), "kind": ["a", "b"], "z": (-3, 3)}
+    usual = {"epsilon": 3, "delta": "1e-5", "columns": columns, "classes": [0, 1], "random_state": 1}
+    alone = PrivateBoostingClassifier(**usual).fit(table, labels)
+    joined = PrivateBoostingClassifier(**usual, interactions=[("x", "kind")]).fit(table, labels)
+    assert alone.score(table, labels) < 0.6
+    assert joined.score(table, labels) > 0.95
+    assert joined.privacy_.recompute().upper <= 3
+    shape = joined.shapes()[-1]
+    assert ("x", "kind") == shape.name
+    assert len(shape.categories) + 1 == len(shape.scores) == 9 * 3
+    assert shape.scores[shape.categories.index(((0.75, 1.0), "a"))] > 1
+
+
+@pytest.mark.parametrize("pairs", ["xy", [("x",)], [("x", "x")], [("x", "w")], 3])
+def test_what_is_no_pair_of_columns_is_refused(pairs):
+    table = pd.DataFrame({"x": [0.0] * 40, "y": [1.0] * 40})
+    model = PrivateBoostingClassifier(
+        epsilon=1, delta="1e-5", columns={"x": (0, 1), "y": (0, 1)}, classes=[0, 1], interactions=pairs
+    )
+    with recording() as log, pytest.raises(DpauditError):
+        model.fit(table, [0, 1] * 20)
+    assert [] == log
+
+
+@pytest.mark.campaign
+def test_scikit_learn_accepts_tables_but_for_what_privacy_forbids():
+    usual, kept = {"epsilon": 1, "delta": "1e-5", "columns": (-5, 5)}, set()
+    for model in (
+        PrivateBoostingRegressor(**usual, label_bound=5),
+        PrivateBoostingClassifier(**usual),
+        TableEncoder((-5, 5)),
+    ):
+        results = check_estimator(model, on_fail=None, on_skip=None)
+        kept |= {result["check_name"] for result in results if result["status"] == "failed"}
+    weights = {name for name in kept if "sample_weight" in name}  # as for PrivateClassifier
+    # private labels and an empty table, whose emptiness is private under add_remove, must not decide that a fit raises
+    assert kept - weights <= {"check_supervised_y_no_nan", "check_estimators_empty_data_messages"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from dpaudit.verifier.proving import Proof, prove
@@ -9,7 +11,6 @@ from dpaudit.verifier.refuter.search import search
 from dpaudit.verifier.refuter.witness import recheck
 from tests.verifier.fuzz.mutants import mutants
 
-MUTANTS = {one.name: one for one in mutants()}
 SAMPLE = {
     "prefix_sum: element: q[i] -> 2 * q[i]": "refuted",
     "prefix_sum: scale: laplace(1 / eps) -> laplace(Fraction(1, 2) * (1 / eps))": "refuted",
@@ -31,10 +32,13 @@ SAMPLE = {
 }
 """Verdicts of a short search; a longer one may refute what is unknown here."""
 
+every_mutant = cache(mutants)
+"""Made when a test asks for it: collecting the tests does not have to wait."""
+
 
 @pytest.mark.parametrize("name", SAMPLE)
 def test_a_mutant_gets_the_verdict_that_is_true_of_it(name):
-    program = MUTANTS[name].program()
+    program = {one.name: one for one in every_mutant()}[name].program()
     proven = isinstance(prove(program, seconds=20), Proof)
     witness = search(program, seconds=20, longest=3, events=40)
     assert not (proven and witness)
@@ -43,7 +47,7 @@ def test_a_mutant_gets_the_verdict_that_is_true_of_it(name):
 
 
 def test_there_are_enough_mutants_of_every_kind():
-    every = mutants()
+    every = every_mutant()
     assert 1000 <= len(every) == len({(one.source, one.promise) for one in every})
     assert 16 == len({one.base for one in every})
     kinds = {"scale", "no noise", "statement lost", "outputs exchanged", "leak", "comparison", "noise used again", "off by one"}

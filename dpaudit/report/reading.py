@@ -1,0 +1,76 @@
+"""How a report is to be read: what its words mean, how sure it is, what it leaves open, and what it says about a release."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from dpaudit.report import wording
+from dpaudit.results import Report, Verdict
+
+TERMS: Final = {
+    "Claim": "One record may change the probability of any outcome by at most a factor e^epsilon (2.7 at epsilon = 1).",
+    "Attack": "Runs on two datasets that differ in one record. A claim is refuted if the outputs tell them apart too well.",
+    "Price": "The loss computed, with guaranteed bounds, from the noise that a function reports.",
+    "Proof": "A checked argument from source code to claim.",
+}
+"""What the witnesses beside a verdict are, and what they said."""
+
+SEVERAL: Final = "On the same records epsilons and deltas add up: two of epsilon = 1 cost at most 2 (dpaudit account)."
+"""What several releases cost together."""
+
+RELEASE: Final = ("May I release it?", "Several releases:")
+"""Labels of the closing lines for someone who wants to release what was audited."""
+
+
+def terms(report: Report) -> dict[str, str]:
+    """What claim, attack, price and proof mean, a sentence or two each, with what prices and proofs said in all."""
+    total = len(report.results)
+    prices = Counter(one.price.status for one in report.results if one.price is not None and one.price.value is not None)
+    found = Counter(one.proof.status for one in report.results if one.proof is not None)
+    priced = _said({f"{one} the claim": prices[one] for one in ("within", "above")} | {"undecided": prices["undecided"]}, total)
+    claim, attack, price, proof = TERMS.values()
+    if any(one.claim.tested_delta for one in report.results):
+        claim = f"{claim[:-1]}, delta aside."
+    if found["in part"]:
+        proof = f'{proof[:-1]}; "in part": some steps rest on tests.'
+    told = claim, attack, f"{price} {priced}.", f"{proof} {_said({one: found[one] for one in wording.PROOFS}, total)}."
+    return dict(zip(TERMS, told, strict=True))
+
+
+def closing(report: Report) -> dict[str, str]:
+    """What holds for all claims of a report, by what a reader asks; empty where nothing was audited."""
+    verdicts = {result.verdict for result in report.results}
+    told = {}
+    if any(result.attack for result in report.results):
+        told["How sure:"] = wording.false_alarm(report)
+    if Verdict.CONSISTENT in verdicts:
+        told["Consistent:"] = wording.power_target(report)
+    if verdicts & {Verdict.CONSISTENT, Verdict.INCONCLUSIVE}:
+        told["Not looked at:"] = wording.NOT_COVERED
+    if verdicts - {Verdict.FAILED}:
+        told |= dict(zip(RELEASE, (_may_release(verdicts), SEVERAL), strict=True))
+    return told
+
+
+def _said(counts: dict[str, int], total: int) -> str:
+    """How many of all have a witness, and what it says: "6 of 12, all in part", "2 of 3: 1 proven, 1 unknown", "None here"."""
+    said = {word: count for word, count in counts.items() if count}
+    if not said:
+        return "None here"
+    start = f"{sum(said.values())} of {total}"
+    if len(said) == 1:
+        return f"{start}, {'all ' if sum(said.values()) > 1 else ''}{next(iter(said))}"
+    return f"{start}: {', '.join(f'{count} {word}' for word, count in said.items())}"
+
+
+def _may_release(verdicts: set[Verdict]) -> str:
+    """What the verdicts say to someone who wants to release what was audited."""
+    words = {
+        Verdict.REFUTED: "not what is refuted, until it is repaired",
+        Verdict.FAILED: "not what failed, of which nothing is known",
+        Verdict.INCONCLUSIVE: "not yet what is inconclusive",
+        Verdict.CONSISTENT: "what is consistent, if your policy accepts its epsilon",
+        Verdict.PROVEN: "what is proven, if your policy accepts its epsilon",
+    }
+    return wording.sentence("; ".join(text for verdict, text in words.items() if verdict in verdicts))

@@ -1,0 +1,1 @@
+"""The checks behind the rules: each yields the lines of a file that break one."""

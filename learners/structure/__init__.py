@@ -1,0 +1,1 @@
+"""What records look like without labels: principal directions, and centres of clusters."""
