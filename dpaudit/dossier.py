@@ -277,13 +277,6 @@ def standing_of(
     A witness without its expected sign, or about the claim without a range, decides nothing. A stated claim fails by a
     counterexample whose parameters its own range admits; what is no statement of the text needs a condition instead. A refuted step
     leaves a claim by another argument where a universal witness confirms it, else it does not follow.
-
-    Args:
-      kind: what of the three the claim is.
-      witnesses: everything that was found.
-      admits: whether the claim's own range admits the parameters of a counterexample.
-    Returns:
-      The verdict.
     """
     seen = tuple(witnesses)
     claim = [one for one in seen if one.about == "claim"]

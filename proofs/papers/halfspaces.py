@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from dpaudit.accounting import WithoutReplacement, compose, gaussian, pure_dp
-from dpaudit.dossier import Found, Repair, Standing
+from dpaudit.dossier import Found, Kind, Repair, Standing
 from dpaudit.exact import ball, working_precision
 from learners.halfspaces.packing import error_rate, records_needed
 from learners.rows.signs import sign_map
@@ -120,18 +120,14 @@ def _n2(runs: int) -> Found:
 
 @_claim(
     "N3",
-    "Theorem 3; appendix A, Algorithm 3, procedure F",
+    "appendix A, Algorithm 3, procedure F; Theorem 3 itself takes the procedure as private",
+    Kind.READING,
     quote="uses the Exponential Mechanism to pick the best hypothesis",
-    promised="All runs and the choice of the best of them are (epsilon, delta)-private together.",
-    expects=Standing.UNSHOWN,
+    promised="A program may choose at epsilon among runs that are charged epsilon/k each: the choice costs nothing more.",
+    expects=Standing.CONDITION,
     number="2 of 1; 1.024 with the true cost of the runs",
-    correction="The runs are charged all of epsilon already. Runs and choice must share it: half each in the shipped learner.",
+    correction="Runs and choice must share epsilon: half each, or 97/100 for the choice, as the runs cost so little (N2).",
     code=("learners/halfspaces/descent.py:descent", "learners/halfspaces/literal.py:literal_descent"),
-    repair=Repair(
-        "Give runs and choice half of epsilon each; or, as the runs cost a few hundredths (N2), the choice 97/100 of it.",
-        "Twice the noise of both; or 3 % more noise in the choice, by an accountant.",
-        "Yes. The sample complexity of Theorem 2 keeps its form: the factor 2 goes into its polylogarithm.",
-    ),
 )
 def _n3(runs: int) -> Found:
     """What a choice costs beside the runs, as they are charged and as they are noised."""
@@ -142,17 +138,15 @@ def _n3(runs: int) -> Found:
     less = compose(true_cost, pure_dp(epsilon="97/100", adjacency="replace_one"))
     return decision(
         "Runs at epsilon/k and delta/k are charged (epsilon, delta) by basic composition, and the choice comes on top; its "
-        "parameter is left "
-        f"to the cited appendix. At epsilon the parts come to {together} epsilon, at the true cost of the runs to "
-        f"{digits(spent.upper)}. "
-        "Another parameter may be meant, so that the theorem is not refuted.",
+        f"parameter is left to the cited appendix. With a choice at epsilon the parts are charged {together} epsilon, and at the "
+        f"true cost of the runs they come to {digits(spent.upper)}.",
         f"{together} of 1; {digits(spent.upper)} with the true cost of the runs",
-        computed(together <= 1, f"runs at {runs_charged} and a choice at 1, in epsilons: {together}", about="step", expects=False),
+        computed(together <= 1, f"runs charged {runs_charged} and a choice at 1: {together}", about="shortcut", expects=False),
         computed(
             spent.lower <= 1,
             f"runs at their true cost and a choice at 1: epsilon between {digits(spent.lower)} and {digits(spent.upper)}",
-            about="shortcut",
             kind="price",
+            where=f"{_RUNS} runs on {_RECORDS} records and a choice at epsilon 1, delta {_MILLIONTH}",
             expects=False,
         ),
         refuted("broken_halfspace_unpaid_choice", max(runs, 200_000)),
