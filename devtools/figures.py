@@ -170,18 +170,11 @@ def _extras() -> list[str]:
 
 
 def _paper_claims() -> list[str]:
-    """Which claims of the papers do not hold by their own argument, with the numbers that decide them."""
-    items = _results("papers")["evidence"]["items"]
-    counts = Counter(item["standing"] for item in items)
-    decided = [item for item in items if item["standing"] not in {"holds", "holds in part"}]
-    partly = [item["key"] for item in items if item["standing"] == "holds in part"]
-    return [
-        f"Of {len(items)} claims {counts['holds']} hold, {counts['holds by another argument']} hold by another argument",
-        f"{counts['holds in part']} hold in part, {counts['does not follow']} does not follow",
-        f"{counts['fails as written']} fail as written.",
-        *(f"| {item['number']} |" for item in decided),
-        *(f"{key} " if key != "A12" else "A12," for key in partly),
-    ]
+    """How many claims of the papers have which verdict, and the numbers of those that are refuted somewhere."""
+    from dpaudit.report.dossier import from_json, headline, second_line
+
+    dossier = from_json((ROOT / "benchmarks" / "results" / "papers.json").read_bytes())
+    return [f"{headline(dossier)}.", f"{second_line(dossier)}."]
 
 
 FIGURES: Final[list[tuple[str, Callable[[], list[str]]]]] = [
@@ -194,7 +187,7 @@ FIGURES: Final[list[tuple[str, Callable[[], list[str]]]]] = [
     ("docs/kernels.md", _kernels),
     ("docs/ledger.md", _ledgers),
     ("docs/maps_and_experiments.md", _choices_of_points),
-    ("docs/papers_and_code.md", _paper_claims),
+    ("docs/papers.md", _paper_claims),
     ("docs/faq.md", lambda: [f"[{_results('install')['milliseconds']['import dpaudit']:.0f} milliseconds]"]),
 ]
 

@@ -11,7 +11,7 @@ from typing import Final
 from devtools.survey import ROOT
 from dpaudit.cli.dossiers import decided_dossier
 from dpaudit.dossier import KINDS, MEANINGS, Decided, Dossier, Standing
-from dpaudit.report.dossier import from_json, headline, to_json
+from dpaudit.report.dossier import from_json, headline, second_line, to_json, to_markdown
 from dpaudit.report.dossier_plots import plots_of
 from dpaudit.report.svg import alone
 
@@ -31,10 +31,10 @@ PLOTS: Final = {"A10": "noise", "claimed": "claimed", "sandwich": "sandwich"}
 
 _START: Final = """# Audited papers: the committed run
 
-**{headline}.**
+**{headline}.** {second}: no verdict on the papers.
 
 Written from [papers.json](papers.json) by `python -m devtools.papers`: {runs:,} runs for each attack, {seconds:.0f} seconds of
-processor time. `dpaudit audit papers` makes such a run. [Papers and code](../../docs/papers_and_code.md) explains verdicts and
+processor time. `dpaudit audit papers` makes such a run. [The papers](../../docs/papers.md) explains verdicts and
 witnesses. An attack refutes a claim that holds with probability at most 1e-6.
 
 | verdict | meaning |
@@ -55,6 +55,7 @@ def report(dossier: Dossier) -> str:
     present = {item.standing for item in dossier.items}
     text = _START.format(
         headline=headline(dossier),
+        second=second_line(dossier),
         runs=dossier.runs,
         seconds=sum(seconds for _, seconds in dossier.seconds),
         meanings="\n".join(f"| {value} | {meaning} |" for value, meaning in MEANINGS.items() if value in present),
@@ -78,10 +79,13 @@ def report(dossier: Dossier) -> str:
 def _section(item: Decided) -> str:
     """Return everything about one item."""
     lines = [f"### {item.key}\n", f"{item.place}: **{item.standing}**.\n"]
-    lines.append(f"- *Promised.* {item.promised}")
+    lines.append(f"- *Quoted* ({item.kind}). \u201c{item.quote}\u201d")
+    lines.append(f"- *In plain words.* {item.promised}")
     lines.append(f"- *Found.* {item.says}")
     if item.correction:
-        lines.append(f"- *What is true.* {item.correction}")
+        lines.append(f"- *To add.* {item.correction}")
+    if item.repair:
+        lines.append(f"- *Smallest repair.* {item.repair.change} *Price.* {item.repair.price} *Theorem.* {item.repair.theorem}")
     places = [place.partition(":") for place in item.code]
     lines.append("- *In the code.* " + ", ".join(f"[`{name}`](../../{path})" for path, _, name in places))
     counts = Counter(witness.kind for witness in item.witnesses)
@@ -90,8 +94,8 @@ def _section(item: Decided) -> str:
     )
     for witness in item.witnesses:
         name = f" `{witness.name}`" if witness.name else ""
-        answer = "confirms" if witness.holds else "refutes"
-        lines.append(f"  - {witness.kind}{name} {answer} the {witness.about}: {witness.says.rstrip('.')}.")
+        answer, where = "confirms" if witness.holds else "refutes", f" ({witness.where})" if witness.where else ""
+        lines.append(f"  - {witness.kind}{name} {answer} the {witness.about}: {witness.says.rstrip('.')}{where}.")
     return "\n".join(lines) + "\n"
 
 
@@ -106,6 +110,7 @@ def write(dossier: Dossier, folder: Path) -> None:
     if undecided:
         raise ValueError(f"{', '.join(undecided)} undecided; nothing was written")
     (folder / "papers.md").write_text(report(dossier), encoding="utf-8")
+    (folder / "papers_table.md").write_text(to_markdown(dossier), encoding="utf-8")
     for name, plot in plots_of(dossier).items():
         (folder / f"papers_{PLOTS[name]}.svg").write_text(alone(plot.svg), encoding="utf-8")
 

@@ -46,7 +46,6 @@ MOVED: Final[Mapping[str, str]] = {
     "mutants": "contributing_tests.html#seeded-faults",
     "numerical_engines": "engines.html",
     "paper_map": "papers_and_code.html",
-    "papers": "papers_and_code.html",
     "perturbation_learners": "choices_and_perturbation.html",
     "proof_chain": "proofs.html",
     "public_data_learners": "public_data.html",
@@ -170,8 +169,11 @@ def _paper_claims() -> str:
 
     items = from_json((ROOT / "benchmarks" / "results" / "papers.json").read_bytes()).items
     names = [", ".join(f"`{place.partition(':')[2]}`" for place in item.code) for item in items]
-    rows = [(one.key, one.place, one.promised, one.standing, one.number, code) for one, code in zip(items, names, strict=True)]
-    return markdown_table(("item", "place", "promised", "verdict", "the number that decides", "in the code"), rows)
+    rows = [
+        (one.key, f"{one.place}: \u201c{one.quote}\u201d", one.kind, one.promised, f"{one.standing}: {one.number}", code)
+        for one, code in zip(items, names, strict=True)
+    ]
+    return markdown_table(("item", "quotation", "kind", "in plain words", "verdict", "in the code"), rows)
 
 
 TABLES: Final[Mapping[str, Callable[[], str]]] = {

@@ -112,7 +112,7 @@ def audit(  # noqa: PLR0913 - one argument for each option
         if folder is not None:
             make_folder(Path(folder))
         chosen = None if bounds["runs"] is None and bounds["profile"] is None else _runs(**bounds)
-        code = decide(targets[0], runs=chosen, jobs=jobs, factory=executor, folder=folder, as_json=as_json)
+        code = decide(targets[0], targets[1:], runs=chosen, jobs=jobs, factory=executor, folder=folder, as_json=as_json)
         ctx.exit(code)
     settings = _settings(
         alpha=alpha,

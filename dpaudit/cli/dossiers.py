@@ -27,35 +27,53 @@ _TAKEN: Final = {"targets", "runs", "profile", "jobs", "executor", "folder", "as
 
 
 def is_dossier(ctx: click.Context, targets: tuple[str, ...]) -> bool:
-    """Whether a dossier was named, which goes alone and takes few options."""
-    from dpaudit.dossier import DOSSIERS
+    """Whether a dossier was named, which goes alone, but for the keys of its items, and takes few options."""
+    from dpaudit.dossier import DOSSIERS, items_of
 
     if not set(targets) & set(DOSSIERS):
         return False
-    if len(targets) > 1:
-        raise click.UsageError(f"{' and '.join(DOSSIERS)} is decided by itself; name it alone.")
+    if unknown := [
+        key for key in targets[1:] if targets[0] not in DOSSIERS or key not in {item.key for item in items_of(targets[0])}
+    ]:
+        raise click.UsageError(
+            f"{' and '.join(DOSSIERS)} is decided by itself; after it only its items are named, not {unknown[0]}."
+        )
     given = {name for name in ctx.params if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE}
     if given - _TAKEN:
         raise click.UsageError(f"{targets[0]} takes --runs, --profile, --jobs, --executor, --report and --json, no other option.")
     return True
 
 
-def decide(name: str, *, runs: int | None, jobs: int | None, factory: str | None, folder: str | None, as_json: bool) -> int:
-    """Decide every item of a dossier, write its files and print it."""
-    from dpaudit.report.dossier import to_html, to_json, to_text
+def decide(
+    name: str,
+    keys: tuple[str, ...] = (),
+    *,
+    runs: int | None,
+    jobs: int | None,
+    factory: str | None,
+    folder: str | None,
+    as_json: bool,
+) -> int:
+    """Decide every item of a dossier, or those that are named, write its files and print it."""
+    from dpaudit.report.dossier import to_html, to_json, to_markdown, to_text
     from dpaudit.report.files import write_text
 
     with results_only():
-        dossier = _decided_apart(name, runs or RUNS, factory) if factory else decided_dossier(name, runs or RUNS, jobs)
+        chosen = runs or RUNS
+        dossier = _decided_apart(name, chosen, factory, keys) if factory else decided_dossier(name, chosen, jobs, keys)
     if folder is not None:
-        for file, text in (("index.html", to_html(dossier)), (f"{name}.json", to_json(dossier))):
+        for file, text in (
+            ("index.html", to_html(dossier)),
+            (f"{name}.json", to_json(dossier)),
+            (f"{name}.md", to_markdown(dossier)),
+        ):
             write_text(text, Path(folder) / file)
             say(f"written: {Path(folder) / file}")
     emit(to_json(dossier) if as_json else to_text(dossier, **text_style()))
     return dossier.exit_code
 
 
-def _decided_apart(name: str, runs: int, factory: str) -> Dossier:
+def _decided_apart(name: str, runs: int, factory: str, keys: tuple[str, ...]) -> Dossier:
     """All decisions by workers of the user's own making, whose factory is run in a process of its own."""
     from dpaudit.auditor.supervision.apart import run_apart
     from dpaudit.auditor.supervision.limits import MOST_MEMORY, Limits
@@ -64,7 +82,7 @@ def _decided_apart(name: str, runs: int, factory: str) -> Dossier:
 
     limits = Limits(memory=MOST_MEMORY, silence=_LONGEST)
     try:
-        sent = run_apart(lambda _: encode(decided_dossier(name, runs, None, factory), Dossier), limits)
+        sent = run_apart(lambda _: encode(decided_dossier(name, runs, None, keys, factory), Dossier), limits)
     except TargetFailure as failure:
         if failure.code == "DPA105":
             raise InvalidArgument(failure.code, failure.message) from failure
@@ -73,12 +91,14 @@ def _decided_apart(name: str, runs: int, factory: str) -> Dossier:
     return dossier
 
 
-def decided_dossier(name: str, runs: int = RUNS, jobs: int | None = None, factory: str | None = None) -> Dossier:
-    """All decisions, here or by workers; the order is that of the dossier."""
+def decided_dossier(
+    name: str, runs: int = RUNS, jobs: int | None = None, only: tuple[str, ...] = (), factory: str | None = None
+) -> Dossier:
+    """All decisions, or those that are named, here or by workers; the order is that of the dossier."""
     import dpaudit
     from dpaudit.dossier import Dossier, decided, items_of
 
-    keys = [item.key for item in items_of(name)]
+    keys = [item.key for item in items_of(name) if not only or item.key in only]
     with workers(jobs, factory) as executor:
         if executor is None:
             found = list(_told((decided(name, key, runs) for key in keys), len(keys)))

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from dpaudit.codec import check_names, decode, encode
-from dpaudit.dossier import KINDS, MEANINGS, Decided, Dossier, Standing
+from dpaudit.dossier import KINDS, MEANINGS, Decided, Dossier, Kind, Standing, Witness
 from dpaudit.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-SCHEMA: Final = "dossier-1"
+SCHEMA: Final = "dossier-2"
 
 SHADES: Final = {
     Standing.HOLDS: "proven",
+    Standing.POINTS: "consistent",
     Standing.OTHERWISE: "consistent",
-    Standing.PART: "inconclusive",
+    Standing.CONDITION: "inconclusive",
     Standing.UNSHOWN: "inconclusive",
     Standing.FAILS: "refuted",
     Standing.UNDECIDED: "failed",
@@ -64,17 +65,52 @@ def from_json(text: str | bytes) -> Dossier:
 
 
 def headline(dossier: Dossier) -> str:
-    """How many claims have which standing, in one sentence."""
-    counts = {value: sum(item.standing is value for item in dossier.items) for value in Standing}
+    """How many of the claims that the texts state have which standing, in one sentence."""
+    stated = [item for item in dossier.items if item.kind is Kind.STATED]
+    return f"Of {_counted(stated, 'stated claim')}" if stated else "No claim was decided"
+
+
+def second_line(dossier: Dossier) -> str:
+    """The same for readings and implementations, "" where there are none."""
+    others = [item for item in dossier.items if item.kind is not Kind.STATED]
+    return f"Of {_counted(others, 'reading or implementation')}" if others else ""
+
+
+def _counted(items: Sequence[Decided], noun: str) -> str:
+    """A number of items, and how many of them have which standing."""
+    noun = noun if len(items) == 1 else {"stated claim": "stated claims"}.get(noun, "readings and implementations")
+    counts = {value: sum(item.standing is value for item in items) for value in Standing}
     told = [f"{count} {_plural(value) if count != 1 else value}" for value, count in counts.items() if count]
-    return f"Of {len(dossier.items)} claims {', '.join(told)}" if told else "No claim was decided"
+    return f"{len(items)} {noun} {', '.join(told)}"
 
 
 def _plural(value: Standing) -> str:
     """A standing of several claims."""
     first, _, rest = value.partition(" ")
-    plural = {"holds": "hold", "fails": "fail", "does": "do", "undecided": "are undecided"}[first]
+    plural = {"holds": "hold", "fails": "fail", "does": "do", "needs": "need", "undecided": "are undecided"}[first]
     return f"{plural} {rest}".strip()
+
+
+_HEADER: Final = ("item", "quotation", "kind", "witnesses of the claim and its steps", "range or points", "verdict")
+
+
+def to_markdown(dossier: Dossier) -> str:
+    """The dossier as one table: item, quotation, kind, witness, range, verdict."""
+    rows = [_HEADER, ("---",) * len(_HEADER)]
+    for item in dossier.items:
+        deciding = [one for one in item.witnesses if one.about in ("claim", "step")]
+        ranges = list(dict.fromkeys(one.where for one in deciding if one.where))
+        quoted = f"{item.place}: \u201c{item.quote}\u201d"
+        witnesses = "; ".join(map(_told, deciding))
+        rows.append((item.key, quoted, item.kind, witnesses, "; ".join(ranges), f"{item.standing}: {item.number}"))
+    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return "\n".join((f"# {headline(dossier)}", "", f"{second_line(dossier)}.", "", *lines)) + "\n"
+
+
+def _told(witness: Witness) -> str:
+    """A deciding witness in a cell: its kind and name, and what it does to the claim or step."""
+    name = f" ({witness.name})" if witness.name else ""
+    return f"{witness.kind}{name} {'confirms' if witness.holds else 'refutes'} the {witness.about}"
 
 
 def to_text(dossier: Dossier, *, width: int = 100, colour: bool = False, ascii_only: bool = False) -> str:
@@ -96,32 +132,45 @@ def _parts(dossier: Dossier, *, ascii_only: bool) -> Iterator[RenderableType]:
         table = Table(box=box.ASCII2 if ascii_only else box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
         for name in ("claim", "promised", "found", "verdict"):
             table.add_column(name, overflow="fold")
-        for item in dossier.items:
+        for item in sorted(dossier.items, key=lambda item: item.kind is not Kind.STATED):
             style = _COLOURS[SHADES[item.standing]]
             table.add_row(item.key, item.promised, item.number, Text(item.standing, style=style))
         yield table
     for item in dossier.items:
-        if item.standing is not Standing.HOLDS:
-            yield Text.assemble(
-                (item.key, "bold"), f" {item.paper}, {item.place}: ", (item.standing, _COLOURS[SHADES[item.standing]])
-            )
-            grid = Table.grid(padding=(0, 2))
-            grid.add_column(no_wrap=True)
-            grid.add_column(overflow="fold")
-            lines = (
-                ("promised", item.promised),
-                ("found", item.says),
-                ("true is", item.correction),
-                ("code", ", ".join(item.code)),
-            )
-            for label, text in lines:
-                if text:
-                    grid.add_row(f"  {label}", text)
-            yield grid
+        if item.standing is not Standing.HOLDS or len(dossier.items) == 1:
+            yield from _section(item)
     yield f"{headline(dossier)}."
+    if told := second_line(dossier):
+        yield f"{told}; no verdict on the papers."
     for value, meaning in MEANINGS.items():
         if any(item.standing is value for item in dossier.items):
             yield f"{value}: {meaning}"
+
+
+def _section(item: Decided) -> Iterator[RenderableType]:
+    """What was found about one item."""
+    from rich.table import Table
+    from rich.text import Text
+
+    yield Text.assemble((item.key, "bold"), f" {item.paper}, {item.place}: ", (item.standing, _COLOURS[SHADES[item.standing]]))
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    repair = item.repair
+    lines = (
+        ("quoted", f'"{item.quote}" ({item.kind})'),
+        ("promised", item.promised),
+        ("found", item.says),
+        ("to add", item.correction),
+        ("repair", repair.change if repair else ""),
+        ("price", repair.price if repair else ""),
+        ("survives", repair.theorem if repair else ""),
+        ("code", ", ".join(item.code)),
+    )
+    for label, text in lines:
+        if text:
+            grid.add_row(f"  {label}", text)
+    yield grid
 
 
 def to_html(dossier: Dossier) -> str:
@@ -130,12 +179,21 @@ def to_html(dossier: Dossier) -> str:
     from dpaudit.report.page import template
 
     present = {item.standing for item in dossier.items}
+    papers = [
+        (f"{paper}: {name}", chosen)
+        for paper, items in ((paper, list(items)) for paper, items in groupby(dossier.items, key=lambda item: item.paper))
+        for name, chosen in (
+            ("stated", [item for item in items if item.kind is Kind.STATED]),
+            ("what a programmer must add", [item for item in items if item.kind is not Kind.STATED]),
+        )
+        if chosen
+    ]
     kinds = {witness.kind for item in dossier.items for witness in item.witnesses}
-    papers = [(paper, list(items)) for paper, items in groupby(dossier.items, key=lambda item: item.paper)]
     return template("dossier.html.j2").render(
         dossier=dossier,
         version=dossier.version,
         headline=headline(dossier),
+        second=second_line(dossier),
         papers=papers,
         plots=list(plots_of(dossier).values()),
         meanings={value: meaning for value, meaning in MEANINGS.items() if value in present},

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from dpaudit.accounting import gdp
-from dpaudit.dossier import Found, Item, Span, Standing, Table, Witness
+from dpaudit.dossier import Found, Item, Kind, Span, Table, Witness
 from dpaudit.exact import Endpoint, ball, ball_endpoints, outward, working_precision
 from dpaudit.results import TargetResult, Verdict
 
@@ -30,11 +30,9 @@ _NEARLY: Final = Fraction(1, 2**100)
 def claims(paper: str) -> Callable[..., Callable[[Callable[[int], Found]], Item]]:
     """A decorator that makes an item of a paper out of a function that decides it."""
 
-    def at(
-        key: str, place: str, *, promised: str, expects: Standing, correction: str = "", code: tuple[str, ...]
-    ) -> Callable[[Callable[[int], Found]], Item]:
+    def at(key: str, place: str, kind: Kind = Kind.STATED, *, correction: str = "", **given: Any) -> Callable[..., Item]:
         """The item that the function below decides."""
-        return lambda decide: Item(key, paper, place, promised, correction, code, expects, decide)
+        return lambda decide: Item(key, paper, place, kind=kind, correction=correction, decide=decide, **given)
 
     return at
 
@@ -44,23 +42,33 @@ def decision(says: str, number: str, *witnesses: Witness, table: Table | None = 
     return Found(says, number, witnesses, table)
 
 
-def computed(holds: object, says: str, *, about: str = "claim", kind: str = "computation", name: str = "") -> Witness:
+def computed(holds: object, says: str, *, about: str = "claim", kind: str = "computation", **given: Any) -> Witness:
     """A witness from a condition that was just computed."""
-    return Witness(kind, about, holds=bool(holds), says=says, name=name)
+    return Witness(kind, about, holds=bool(holds), says=says, **given)
 
 
-def lemma(*names: str, about: str = "claim") -> tuple[Witness, ...]:
-    """Check lemmas of the proofs again, with both solvers and the kernel."""
+def closed_form(holds: object, says: str, where: str, *, about: str = "claim") -> Witness:
+    """A witness for a whole range: an argument in words, from a condition on the figures that it names."""
+    return Witness("closed form", about, holds=bool(holds), says=says, where=where)
+
+
+def lemma(says: str, *names: str, about: str = "claim", where: str = "") -> Witness:
+    """Check lemmas of the proofs again, with both solvers and the kernel; together they give what is said."""
+    return Witness("lemma", about, holds=all(map(_is_shown, names)), says=says, name=", ".join(names), where=where)
+
+
+@cache
+def _is_shown(name: str) -> bool:
+    """Check a lemma of the proof graph or of the papers."""
     from dpaudit.verifier.lemmas import checked
     from proofs.chain import ALL_LEMMAS
+    from proofs.papers.lemmas import LEMMAS
 
-    return tuple(
-        Witness("lemma", about, holds=checked(ALL_LEMMAS[name]).holds, says=ALL_LEMMAS[name].statement, name=name) for name in names
-    )
+    return checked((LEMMAS if name in LEMMAS else ALL_LEMMAS)[name]).holds
 
 
-def model(name: str, goal: str, says: str, *, about: str = "claim") -> Witness:
-    """A solver's numbers for which the hypotheses of a lemma hold and another goal does not."""
+def model(name: str, goal: str, says: str, *, about: str = "shortcut") -> Witness:
+    """A solver's numbers for which the hypotheses of a lemma hold and another goal does not; expected to be found."""
     from dpaudit.verifier.solving import Answer, satisfiable
     from dpaudit.verifier.terms import negation
     from proofs.chain import ALL_LEMMAS
@@ -69,24 +77,24 @@ def model(name: str, goal: str, says: str, *, about: str = "claim") -> Witness:
     formulas = (*wrong.premises(), negation(wrong.obligations()[-1]))
     found = satisfiable(formulas)
     refuted = found.answer is Answer.SAT and found.model is not None and found.model.satisfies(*formulas)
-    return Witness("model", about, holds=not refuted, says=says, name=name)
+    return Witness("model", about, holds=not refuted, says=says, name=name, expects=False)
 
 
 @cache
 def _proofs() -> Mapping[str, Any]:
-    """Check the claims of all learners in the proof graph again."""
+    """Check the claims of all mechanisms and learners in the proof graph again."""
     from dpaudit.auditor.verdict.proof_lookup import find_proofs
-    from proofs.learning import LOGGED
+    from proofs.chain import LOGGED
 
     return find_proofs(f"proofs.chain#{name}.claim" for name in LOGGED)
 
 
 def proof(name: str) -> Witness:
-    """The claim of a learner in the proof graph."""
+    """The claim of a mechanism or learner in the proof graph."""
     found = _proofs()[f"proofs.chain#{name}.claim"]
     stands = found.status in ("proven", "in part")
     says = f"{found.claim}: {len(found.steps)} steps, proof {found.status}{'; ' + found.reason if found.reason else ''}"
-    return Witness("proof", "correction", holds=stands, says=says, name=f"{name}.claim")
+    return Witness("proof", "repair", holds=stands, says=says, name=f"{name}.claim")
 
 
 @cache
@@ -106,15 +114,15 @@ def audit_target(name: str, runs: int) -> TargetResult:
     return dpaudit.audit(find_target(name), alpha=ALPHA, runs=runs, seed=0).results[0]
 
 
-def refuted(name: str, runs: int, *, about: str = "correction") -> Witness:
-    """An attack that must refute a specimen: about a claim it speaks against it, about a correction for what it demands."""
+def refuted(name: str, runs: int, *, about: str = "shortcut", where: str = "") -> Witness:
+    """An attack that must refute a specimen."""
     result = audit_target(name, runs)
-    found = result.verdict is Verdict.REFUTED
     says = f"{result.description}: {result.verdict}. {result.summary}"
-    return Witness("attack", about, holds=found is (about == "correction"), says=says, name=name, span=_span(result))
+    holds = result.verdict is not Verdict.REFUTED
+    return Witness("attack", about, holds=holds, says=says, name=name, span=_span(result), expects=False, where=where)
 
 
-def survives(name: str, runs: int, *, about: str = "correction") -> Witness:
+def survives(name: str, runs: int, *, about: str = "repair") -> Witness:
     """An attack that must not refute a target."""
     result = audit_target(name, runs)
     says = f"{result.description}: {result.verdict}. {result.summary}"
@@ -130,7 +138,7 @@ def _span(result: TargetResult) -> Span | None:
     return None if attack is None and price is None else Span(attack, None if price is None else price[1])
 
 
-def law(name: str, *, about: str) -> tuple[Witness, Endpoint]:
+def law(name: str, *, about: str = "repair", expects: bool = True, where: str = "") -> tuple[Witness, Endpoint]:
     """The declared laws of a target of pure epsilon on its neighbours against its claim, and the epsilon that they realise."""
     target = find_target(name)
     laws = [tuple(map(target.pmf, pair)) for pair in target.neighbours]  # type: ignore[arg-type,union-attr]
@@ -138,8 +146,8 @@ def law(name: str, *, about: str) -> tuple[Witness, Endpoint]:
     limit = Fraction(target.claim.guarantee.epsilon)  # type: ignore[union-attr]
     says = f"{target.description}: epsilon {digits(realised)} where {digits(limit)} is claimed"
     share = float(realised / limit) if isinstance(realised, Fraction) else realised
-    holds = realised <= limit + _NEARLY
-    return Witness("enumeration", about, holds=holds, says=says, name=name, span=Span(share, share)), realised
+    holds, span = realised <= limit + _NEARLY, Span(share, share)
+    return Witness("enumeration", about, holds=holds, says=says, name=name, span=span, expects=expects, where=where), realised
 
 
 def between(first: Mapping[Any, Any], second: Mapping[Any, Any]) -> Endpoint:
@@ -183,12 +191,12 @@ def gaussian_delta(epsilon: arb | Fraction, mu: arb) -> arb:
     return below(mu / 2 - at / mu) - at.exp() * below(-at / mu - mu / 2)
 
 
-def priced(loss: PrivacyLoss, delta: str, claimed: Fraction | int, what: str, *, about: str = "claim") -> Witness:
+def priced(loss: PrivacyLoss, delta: str, claimed: Fraction | int, what: str, *, about: str = "repair", **given: Any) -> Witness:
     """The accountant's epsilon against a claimed one: it must not be above."""
     found = loss.epsilon(delta=delta)
     says = f"{what}: epsilon between {digits(found.lower)} and {digits(found.upper)} at delta {delta}; {claimed} is claimed"
     span = Span(price=float(found.upper) / float(claimed), attack=float(found.lower) / float(claimed))
-    return Witness("price", about, holds=found.upper <= claimed, says=says, span=span)
+    return Witness("price", about, holds=found.upper <= claimed, says=says, span=span, **given)
 
 
 def gaussian_loss(mu: Fraction) -> PrivacyLoss:

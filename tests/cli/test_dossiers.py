@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import json
 import sys
+from fractions import Fraction
 from types import ModuleType
 
 import pytest
 
 from dpaudit import dossier
 from dpaudit.cli.dossiers import RUNS
-from dpaudit.dossier import Found, Item, Standing, Witness
+from dpaudit.dossier import Found, Item, Kind, Standing, Witness
 from dpaudit.report.dossier import from_json
 
 
 def item(key, *, holds):
     def decide(runs):
         sys.stdout.write("an item may print what it likes\n")
-        return Found(f"{runs} runs say so", "1", (Witness("computation", "claim", holds=holds, says="so it is"),))
+        at = (("x", Fraction(1)),)
+        found = Witness("lemma", "claim", holds=holds, says="so it is", expects=holds, where="everywhere", point=at)
+        return Found(f"{runs} runs say so", "1", (found,))
 
     expects = Standing.HOLDS if holds else Standing.FAILS
-    return Item(key, "text", "page 1", f"{key} is promised", "", ("dpaudit/dossier.py:Item",), expects, decide)
+    words = ("text", "page 1", f"{key} in words", Kind.STATED, f"{key} is promised", "")
+    return Item(key, *words, ("dpaudit/dossier.py:Item",), expects, "1", decide, admits=lambda at: at["x"] > 0)
 
 
 @pytest.fixture
@@ -38,7 +42,7 @@ def test_a_claim_that_fails_gives_exit_code_1(dpaudit, bundled):
     bundled(item("A1", holds=True), item("A2", holds=False))
     result = dpaudit("audit", "papers")
     assert 1 == result.exit_code
-    assert "Of 2 claims 1 holds, 1 fails as written." in result.stdout
+    assert "Of 2 stated claims 1 holds, 1 fails as written." in result.stdout
     assert f"{RUNS} runs say so" in result.stdout
     assert "an item may print" not in result.stdout
     assert "2/2 A2: fails as written" in result.stderr
@@ -52,6 +56,16 @@ def test_claims_that_hold_give_exit_code_0_and_files(dpaudit, bundled, folder):
     assert written == result.stdout
     assert 600 == from_json(written).runs
     assert (folder / "out/index.html").read_text().startswith("<!DOCTYPE html>")
+    assert "| A1 | page 1: \u201cA1 in words\u201d |" in (folder / "out/papers.md").read_text(encoding="utf-8")
+
+
+def test_an_item_is_decided_alone_and_shown_in_full(dpaudit, bundled):
+    bundled(item("A1", holds=True), item("A2", holds=False))
+    result = dpaudit("audit", "papers", "A1")
+    assert 0 == result.exit_code
+    assert "1/1 A1: holds" in result.stderr
+    assert "runs say so" in result.stdout
+    assert "A2" not in result.stdout
 
 
 def test_a_profile_gives_the_number_of_runs(dpaudit, bundled):

@@ -25,10 +25,9 @@ def root(function, low, high, steps=120):
 
 
 def appearances():
-    """A4: share of the bound exp(-1) that two or more appearances use up for large m, and how many are enough at 2.5e-7/2."""
-    share = (1 - 2 * mp.exp(-1)) / mp.exp(-1)
+    """A4: how many appearances are enough at 2.5e-7/2, and how many the bound allows."""
     enough = next(k for k in range(40) if 1 - mp.fsum(mp.exp(-1) / mp.factorial(i) for i in range(k + 1)) <= mpf("1.25e-7"))
-    return {"share of the bound": share, "enough": mpf(enough), "allowed": mp.floor(2 * mp.log(2 / mpf("2.5e-7")))}
+    return {"enough": mpf(enough), "allowed": mp.floor(2 * mp.log(2 / mpf("2.5e-7")))}
 
 
 def _group(epsilon, delta):

@@ -8,21 +8,25 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from dpaudit.dossier import Decided, Dossier, Span, Standing, Table, Witness
+from dpaudit.dossier import Decided, Dossier, Kind, Repair, Span, Standing, Table, Witness
 from dpaudit.errors import InvalidArgument, MissingExtra
 from dpaudit.report import dossier_plots
-from dpaudit.report.dossier import from_json, headline, to_html, to_json, to_text
+from dpaudit.report.dossier import from_json, headline, second_line, to_html, to_json, to_markdown, to_text
 from dpaudit.report.dossier_plots import plots_of
 
 
-def decided(key, standing, *witnesses, table=None):
-    told = ("text", "page 1", f"{key} <promised>", "" if standing is Standing.HOLDS else "half of it", ("dpaudit/dossier.py:Item",))
-    return Decided(key, *told, standing, f"{key} was found", f"number of {key}", witnesses, table)
+def decided(key, standing, *witnesses, table=None, kind=Kind.STATED):
+    correction = "" if standing is Standing.HOLDS else "half of it"
+    told = ("text", "page 1", f"{key} in words", kind, f"{key} <promised>", correction, ("dpaudit/dossier.py:Item",))
+    repair = Repair("a smaller claim", "twice the noise", "yes") if standing is Standing.FAILS else None
+    return Decided(key, *told, standing, f"{key} was found", f"number of {key}", witnesses, repair, table)
 
 
 TABLE = Table("Noise, by epsilon", ("epsilon", "one", "other"), ((0.5, 100.0, 10.0), (1.0, 50.0, 5.0), (2.0, 25.0, 2.0)))
-BROKEN = Witness("attack", "claim", holds=False, says="refuted", name="broken_thing", span=Span(5.5, 1.0))
-SOUND = Witness("attack", "correction", holds=True, says="kept", name="thing", span=Span(0.9, 1.0))
+BROKEN = Witness(
+    "attack", "claim", holds=False, says="refuted", name="broken_thing", span=Span(5.5, 1.0), expects=False, where="at 1 | 2"
+)
+SOUND = Witness("attack", "repair", holds=True, says="kept", name="thing", span=Span(0.9, 1.0))
 INFINITE = Witness(
     "enumeration", "claim", holds=False, says="impossible outcome", name="broken_list", span=Span(float("inf"), None)
 )
@@ -33,7 +37,7 @@ def dossier():
     items = (
         decided("A1", Standing.HOLDS, SOUND, table=TABLE),
         decided("A2", Standing.FAILS, BROKEN, replace(SOUND, name="other")),
-        decided("A3", Standing.PART, INFINITE),
+        decided("A3", Standing.CONDITION, INFINITE, kind=Kind.READING),
     )
     return Dossier("papers", 1000, items, (("A1", 0.5), ("A2", 1.25), ("A3", 0.0)), "0.1.0")
 
@@ -42,7 +46,7 @@ def test_a_dossier_comes_back_from_its_document(dossier):
     assert dossier == from_json(to_json(dossier))
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": "1"}', '{"schema": "dossier-1"}', "\ud800"])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": "1"}', '{"schema": "dossier-2"}', "\ud800"])
 def test_what_is_no_dossier_is_refused(text):
     with pytest.raises(InvalidArgument, match="DPA501"):
         from_json(text)
@@ -54,8 +58,24 @@ def test_a_document_with_an_unknown_field_is_refused(dossier):
 
 
 def test_the_headline_counts_every_verdict(dossier):
-    assert "Of 3 claims 1 holds, 1 holds in part, 1 fails as written" == headline(dossier)
-    assert "Of 6 claims 2 hold, 2 hold in part, 2 fail as written" == headline(replace(dossier, items=dossier.items * 2))
+    assert "Of 2 stated claims 1 holds, 1 fails as written" == headline(dossier)
+    assert "Of 1 reading or implementation 1 needs a condition" == second_line(dossier)
+    twice = replace(dossier, items=dossier.items * 2)
+    assert "Of 4 stated claims 2 hold, 2 fail as written" == headline(twice)
+    assert "Of 2 readings and implementations 2 need a condition" == second_line(twice)
+
+
+def test_the_table_has_quotation_kind_witness_range_and_verdict(dossier):
+    rows = [line for line in to_markdown(dossier).splitlines() if line.startswith("| A")]
+    assert 3 == len(rows)
+    cells = ("page 1: \u201cA2 in words\u201d", "stated by the paper", "attack (broken_thing) refutes the claim", "at 1 \\| 2")
+    assert f"| A2 | {' | '.join(cells)} | fails as written: number of A2 |" == rows[1]
+
+
+def test_a_refuted_claim_shows_its_repair(dossier):
+    for told in (to_text(dossier), to_html(dossier)):
+        assert "a smaller claim" in told
+        assert "twice the noise" in told
 
 
 @pytest.mark.parametrize("width", [40, 80, 160])
