@@ -50,7 +50,10 @@ def append(state: State, node: ast.AST, output: Output, found: Value) -> None:
     """Let an output list grow by what nothing can change afterwards."""
     if is_held(state, found):
         raise refuse(
-            node, "a list, dictionary or object that has another name in a list that grows", "append numbers, or a new one", "DPA706"
+            node,
+            "a list, dictionary or object that has another name in a list that grows",
+            "append numbers, or a new one",
+            "DPA706",
         )
     _append(state, node, output, found)
 
