@@ -144,7 +144,7 @@ def _form_of_object(state: State, node: ast.AST, found: Ref, slots: list[Scalar]
         case Dictionary(entries, default):
             return ("dict", default, *((key, _form(state, node, cell, slots)) for key, cell in entries))
         case Instance(owner, parts):
-            return ("record", owner.name, *(_form(state, node, part, slots) for part in parts.values()))
+            return ("record", (owner.name, *parts), *(_form(state, node, part, slots) for part in parts.values()))
         case Output(name, form):
             return ("output", name, form)
         case Sequence() as items if items.form != "iterator":

@@ -10,6 +10,8 @@ from dpaudit.verifier.ordinary.values import Counts, Object, Sequence, names_in
 
 _OWED: Final = re.compile(r"(?:q|owed|noise)__\d+ = ")
 _ASSIGNED: Final = re.compile(r"(?:for )?([^\W\d]\w*) (?:=|in) (.*)")
+_LENGTH: Final = re.compile(r"\blen\([^\W\d]\w*\)")
+"""The length of a list of the core program, which is the same for both data sets."""
 _WORDS: Final = frozenset({"Fraction", "True", "False", "abs", "and", "else", "if", "max", "min", "not", "or", "range"})
 
 
@@ -48,4 +50,4 @@ def _is_public(found: Sequence, before: list[str], known: dict[str, bool]) -> bo
     parts = [
         text.partition("(")[2] if text.startswith("noise__") else text.partition(" = ")[2] for text in own if _OWED.match(text)
     ]
-    return all(public(name) for text in (own[0].partition(" in ")[2], *parts) for name in names_in(text))
+    return all(public(name) for text in (own[0].partition(" in ")[2], *parts) for name in names_in(_LENGTH.sub("0", text)))

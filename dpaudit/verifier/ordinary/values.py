@@ -105,6 +105,7 @@ class Entry:
     address: int
     key: Scalar
     amount: Scalar | None = None
+    read: int = 0  # how often something had grown when it was read
 
 
 @dataclass(frozen=True)
@@ -257,7 +258,7 @@ class Instance:
     @property
     def shape(self) -> Any:
         """What must be the same for two to be merged."""
-        return ("instance", self.owner.name, tuple(sorted(self.parts)))
+        return ("instance", self.owner.name, tuple(self.parts))
 
     def cells(self) -> dict[Any, Value]:
         """Its parts."""
