@@ -386,6 +386,8 @@ def _counter(state: State, node: ast.AST, args: Args, named: Named) -> Value:
         if isinstance(found, Sequence) and isinstance(found.value, Scalar):
             state.assume(found.value.origin, "str", "a key")
         raise refuse(node, f"`{ast.unparse(node)}`", "count texts or whole numbers of the data", "DPA706")
+    if found.once:
+        raise refuse(node, "a Counter of noise", "count texts or whole numbers of the data", "DPA706")
     pair = Tuple((found.value, numbers.constant(state, 1)))
     return state.new(Counts((replace(found, value=pair),), "counter"))
 

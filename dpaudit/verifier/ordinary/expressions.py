@@ -46,7 +46,11 @@ def value_of(state: State, node: ast.expr) -> Value:
     read = _READERS.get(type(node))
     if read is None:
         raise refuse(node, f"`{ast.unparse(node)}`", "write it with numbers, lists, loops and calls that the verifier reads")
-    return read(state, node)
+    found = read(state, node)
+    if isinstance(found, Poison) and not state.dead:
+        # Nothing may look at it: `is None` would take it for something else.
+        raise refuse(node, f"`{ast.unparse(node)}`, {found.why},", "give it one kind of value on every way", "DPA705")
+    return found
 
 
 # Names.

@@ -75,7 +75,7 @@ def _walk_object(state: State, node: ast.AST, found: Ref) -> Walk | Sequence:
         case Sequence() as sequence:
             return state.taken(node, found.address, sequence)
         case Iterator() as iterator:
-            state.heap[found.address] = Spent("an iterator that was gone through before")
+            state.change(node, found.address, Spent("an iterator that was gone through before"))
             return _walk_iterator(state, node, iterator)
         case Counts():
             raise teach(node, "private keys", "a loop over keys that are found in the data")
@@ -249,7 +249,7 @@ def drained(state: State, node: ast.AST, found: Value) -> Guarded | Sequence:
     """All elements of something, evaluated now."""
     held = state.object(found) if isinstance(found, Ref) else None
     if isinstance(found, Ref) and isinstance(held, Iterator) and held.what in ("generator", "map", "filter"):
-        state.heap[found.address] = Spent("an iterator that was gone through before")
+        state.change(node, found.address, Spent("an iterator that was gone through before"))
         if held.what == "generator":
             assert held.node is not None  # noqa: S101 - for the type checker
             return comprehended(state, held.node, held.node.elt, held.frame, held.parts[0])

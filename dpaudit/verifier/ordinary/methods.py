@@ -46,7 +46,7 @@ def _of_list(state: State, node: ast.AST, owner: Value, name: str, args: Args, n
         extend(state, node, owner, given(node, args, named, "iterable")["iterable"])
         return Nothing()
     if name == "copy" and isinstance(held, (Items, Sequence)) and not args:
-        return state.new(held)
+        return state.new(state.taken(node, owner.address, held) if isinstance(held, Sequence) else held)
     if name == "pop" and isinstance(held, Items) and len(args) <= 1 and not growing(state, owner.address):
         place = subscripts._place(state, node, args[0] if args else numbers.constant(state, -1), len(held.items))  # noqa: SLF001
         if isinstance(place, int):

@@ -30,6 +30,7 @@ from dpaudit.verifier.ordinary.values import (
     Tuple,
     Value,
     names_in,
+    references,
 )
 
 _ORDER: Final[tuple[Kind, ...]] = ("bool", "int", "real", "str")
@@ -46,7 +47,32 @@ def put_out(state: State, node: ast.AST, found: Value) -> None:
 
 
 def append(state: State, node: ast.AST, output: Output, found: Value) -> None:
-    """Let an output list grow."""
+    """Let an output list grow by what nothing can change afterwards."""
+    if is_held(state, found):
+        raise refuse(
+            node,
+            "a list, dictionary or object that has another name in a list that grows",
+            "append numbers, or a new one",
+            "DPA706",
+        )
+    _append(state, node, output, found)
+
+
+def is_held(state: State, found: Value) -> bool:
+    """True if a part of a value may still be changed through something else that refers to it."""
+    inner, rest = set(), list(references(found))
+    while rest:
+        address = rest.pop()
+        if address not in inner:
+            inner.add(address)
+            rest += references(state.heap[address])
+    return bool(inner) and any(
+        address not in inner and not inner.isdisjoint(references(one)) for address, one in state.heap.items()
+    )
+
+
+def _append(state: State, node: ast.AST, output: Output, found: Value) -> None:
+    """Let an output list grow by a value as it is now."""
     slots: list[Scalar] = []
     form = _form(state, node, found, slots)
     if _has_list(form):
@@ -62,7 +88,7 @@ def show(state: State, node: ast.AST, *parts: Value) -> None:
     """Put values out here and now: for `print`, and where an error of Python would show them."""
     state.outputs.setdefault(SHOWN, [])
     place = state.text(f"{getattr(node, 'lineno', 0)}:{getattr(node, 'col_offset', 0)}")
-    append(state, node, Output(SHOWN), Tuple((place, *parts)))
+    _append(state, node, Output(SHOWN), Tuple((place, *parts)))
 
 
 def _has_list(form: Any) -> bool:
@@ -118,7 +144,7 @@ def _form_of_object(state: State, node: ast.AST, found: Ref, slots: list[Scalar]
         case Dictionary(entries, default):
             return ("dict", default, *((key, _form(state, node, cell, slots)) for key, cell in entries))
         case Instance(owner, parts):
-            return ("record", owner.name, *(_form(state, node, part, slots) for part in parts.values()))
+            return ("record", (owner.name, *parts), *(_form(state, node, part, slots) for part in parts.values()))
         case Output(name, form):
             return ("output", name, form)
         case Sequence() as items if items.form != "iterator":

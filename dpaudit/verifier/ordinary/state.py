@@ -12,8 +12,10 @@ from typing import Any, Final
 from dpaudit.binding import STANDARD
 from dpaudit.errors import Unsupported
 from dpaudit.spec import LAWS
+from dpaudit.verifier.ordinary.raising import unsafe
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.values import (
+    Counts,
     Frame,
     Items,
     Object,
@@ -28,6 +30,7 @@ from dpaudit.verifier.ordinary.values import (
     Value,
     mapped,
     names_in,
+    references,
     renamed,
     with_names,
 )
@@ -230,7 +233,15 @@ class State:
         return found
 
     def new(self, made: Object) -> Ref:
-        """A new object."""
+        """A new object; elements of which one may raise are gone through here, as Python makes them here."""
+        for one in unsafe(made, self.so_far(), self.parameters, self.loops) if isinstance(made, (Sequence, Counts)) else ():
+            if one.once:
+                line = self.line
+                raise refuse(ast.Pass(), "a list of noise that fails for some data", "compute its parts before", "DPA706", line)
+            depth = self.depth
+            self.opened(ast.Pass(), one)
+            self.emit("pass")
+            self.depth = depth
         address = next(self.numbers)
         self.heap[address] = made
         return Ref(address)
@@ -368,6 +379,8 @@ class State:
     def _both_put_out(self, one: Object, other: Object, assigned: tuple[list[Any], list[Any]]) -> Object | None:
         """A list that got other elements on one way than on the other is an output list from here on."""
         if not (isinstance(one, Items) and isinstance(other, Items)) or one.form != "list" or other.form != "list" or self.loops:
+            return None
+        if any(True for _ in references((one.items, other.items))):
             return None
         made, lines = self.channel(), self.lines
         try:

@@ -340,7 +340,7 @@ def _counted(state: State, node: ast.For, found: Value, inner: Ref, start: Value
     """`for place, record in enumerate(...)` over records that come and go: the place is counted."""
     held = state.object(inner)
     assert isinstance(found, Ref) and isinstance(held, Sequence)  # noqa: S101, PT018 - for the type checker
-    state.heap[found.address] = Spent("an iterator that was gone through before")
+    state.change(node, found.address, Spent("an iterator that was gone through before"))
     state.taken(node, inner.address, held)
     counter = state.new(Items((start,)))
 

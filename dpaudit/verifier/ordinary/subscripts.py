@@ -172,7 +172,7 @@ def entry(state: State, node: ast.AST, owner: Ref, key: Value, default: Value | 
         there = (owner.address, name.code) in state.ensured and default is None
         if not isinstance(kept, Dictionary) or kept.default == "float" or not (kept.default or zero or there):
             raise refuse(node, f"`{ast.unparse(node)}`", "count with `counts[key] = counts.get(key, 0) + 1`", "DPA706")
-        return Entry(owner.address, name)
+        return Entry(owner.address, name, read=state.grown())
     if not isinstance(held, Dictionary):
         raise refuse(node, f"`{ast.unparse(node)}` of a dictionary that a loop fills", "read it after the loop", "DPA705")
     cells: dict[Any, Value] = dict(held.entries)
@@ -392,7 +392,13 @@ def _put(
 
 def _count(state: State, node: ast.AST, address: int, key: Scalar, value: Value) -> None:
     """An entry of a dictionary of counts gets an amount."""
-    if not isinstance(value, Entry) or value.address != address or value.key.code != key.code or value.amount is None:
+    if (
+        not isinstance(value, Entry)
+        or value.address != address
+        or value.key.code != key.code
+        or value.amount is None
+        or value.read != state.grown()
+    ):
         raise refuse(node, f"`{ast.unparse(node)}`", "count with `counts[key] = counts.get(key, 0) + 1`", "DPA706")
     grow(state, address, Tuple((key, value.amount)))
 

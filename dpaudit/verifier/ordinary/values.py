@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Literal, TypeAlias
 
@@ -105,6 +105,7 @@ class Entry:
     address: int
     key: Scalar
     amount: Scalar | None = None
+    read: int = 0  # how often something had grown when it was read
 
 
 @dataclass(frozen=True)
@@ -257,7 +258,7 @@ class Instance:
     @property
     def shape(self) -> Any:
         """What must be the same for two to be merged."""
-        return ("instance", self.owner.name, tuple(sorted(self.parts)))
+        return ("instance", self.owner.name, tuple(self.parts))
 
     def cells(self) -> dict[Any, Value]:
         """Its parts."""
@@ -387,6 +388,18 @@ def with_names(value: Value, names: Mapping[str, str]) -> Value:
         return replace(one, code=renamed(one.code, names), tests=tests)
 
     return mapped(value, change)
+
+
+def references(found: Any) -> Iterable[int]:
+    """The addresses of the objects that a value or an object refers to."""
+    if isinstance(found, (Ref, Entry)):
+        yield found.address
+    elif isinstance(found, (tuple, Mapping)):
+        for one in found.values() if isinstance(found, Mapping) else found:
+            yield from references(one)
+    elif is_dataclass(found) and not isinstance(found, Scalar):
+        for part in fields(found):
+            yield from references(getattr(found, part.name))
 
 
 def constant_number(known: Any) -> Any:

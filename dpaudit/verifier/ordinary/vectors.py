@@ -27,6 +27,7 @@ from dpaudit.verifier.ordinary.values import (
 
 Args = list[Value]
 Named = dict[str, Value]
+_DTYPES: Final = {"float": arrays.FLOAT, "numpy.float64": arrays.FLOAT, "int": arrays.WHOLE}
 
 
 def _array(state: State, node: ast.AST, args: Args, named: Named) -> Value:
@@ -34,10 +35,15 @@ def _array(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     parts = given(node, args, named, "object", "dtype?")
     kind = parts.get("dtype", Nothing())
     source = parts["object"]
-    if state.callee == "numpy.asarray" and arrays.is_array(state, source) and isinstance(kind, Nothing):
-        held = state.object(source) if isinstance(source, Ref) else None
-        if isinstance(held, Items):
+    held = state.object(source) if isinstance(source, Ref) else None
+    if state.callee == "numpy.asarray" and isinstance(held, Items) and held.form == "array":
+        # The same array, where its elements have the type already; else a copy.
+        wanted = _DTYPES.get(kind.name) if isinstance(kind, Builtin) else None
+        types = {one.types if isinstance(one, Scalar) else frozenset() for one in held.items}
+        if isinstance(kind, Nothing) or types <= {wanted}:
             return source
+        if len(types) > 1 or not types <= {arrays.FLOAT, arrays.WHOLE, arrays.TRUTH}:
+            raise refuse(node, "np.asarray of an array whose type is not sure", "leave dtype out", "DPA703")
     made = arrays.made_of(state, node, source)
     return made if isinstance(kind, Nothing) else _converted(state, node, made, kind)
 
@@ -262,7 +268,11 @@ def _histogram(state: State, node: ast.AST, args: Args, named: Named) -> Value:
 
         bin_count = arrays.fold(state, node, iterating.over(state, node, found, inside), numbers.constant(state, 0))
         counts.append(replace(bin_count, types=arrays.WHOLE, bits=numbers.DATA_BITS))
-    return Tuple((state.new(Items(tuple(counts), "array")), state.new(Items(tuple(edges), "array"))))
+    bins = parts["bins"]
+    held = state.object(bins) if isinstance(bins, Ref) else None
+    # Edges that are an array are given back themselves.
+    own = bins if isinstance(held, Items) and held.form == "array" else state.new(Items(tuple(edges), "array"))
+    return Tuple((state.new(Items(tuple(counts), "array")), own))
 
 
 def _edges(state: State, node: ast.AST, parts: Named) -> list[Scalar]:
@@ -345,7 +355,7 @@ def _of_array(state: State, node: ast.AST, owner: Value, name: str, args: Args, 
     if name == "astype" and len(args) == 1 and not named:
         return _converted(state, node, owner, args[0])
     if name == "copy" and not args and not named:
-        return state.new(held)
+        return state.new(state.taken(node, owner.address, held) if isinstance(held, Sequence) else held)
     if name == "tolist" and isinstance(held, Items) and not args and not named:
         types = {"int": numbers.INT, "real": numbers.FLOAT, "bool": numbers.BOOL}
         return state.new(
