@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from dpaudit.verifier.ordinary import iterating, numbers, texts
 from dpaudit.verifier.ordinary.refusing import refuse, teach
+from dpaudit.verifier.ordinary.signatures import refuse_fraction
 from dpaudit.verifier.ordinary.state import State, as_kind
 from dpaudit.verifier.ordinary.values import (
     UNKNOWN,
@@ -60,6 +61,7 @@ def element(state: State, node: ast.AST, found: Value) -> Value:
     """An element as an array holds it."""
     if isinstance(found, Opaque):
         return found
+    refuse_fraction(state, node, found)
     one = numbers.scalar(state, node, found)
     if one.kind == "str" or (one.kind == "int" and numbers.bits_of(one) > 62):
         raise refuse(node, "an array of texts or of large numbers", "use numbers", "DPA703")

@@ -120,6 +120,16 @@ def admit(source: Source) -> None:
             raise refuse(one, f"an assignment to `{ast.unparse(one)}`", "keep values under names of their own", "DPA705")
 
 
+def makes_fractions(tree: ast.Module) -> bool:
+    """True if a file imports or names fractions."""
+    return any(
+        name.startswith("fractions")
+        for one in ast.walk(tree)
+        if isinstance(one, (ast.Import, ast.ImportFrom))
+        for name in [getattr(one, "module", None) or "", *(part.name for part in one.names)]
+    ) or any(isinstance(one, ast.Name) and one.id == "Fraction" for one in ast.walk(tree))
+
+
 def _targets(node: ast.expr) -> list[str]:
     """The names of a target of the file."""
     if isinstance(node, ast.Name):

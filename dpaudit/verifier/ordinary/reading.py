@@ -136,6 +136,7 @@ def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Lear
     state, tree = State(learned, _PARTS, main=source.function, scopes=Scopes(source.text)), source.function
     state.reserved = {part.id for part in ast.walk(source.tree) if isinstance(part, ast.Name)}
     state.reserved |= {part.arg for part in ast.walk(source.tree) if isinstance(part, ast.arg)}
+    state.fractions = files.makes_fractions(source.tree)
     files.load(state, source)
     if any(ast.unparse(one).partition("(")[0] not in ("spec", "claim") for one in tree.decorator_list):
         raise refuse(tree.decorator_list[0], "a decorated function", "leave the decorator out", "DPA702")
