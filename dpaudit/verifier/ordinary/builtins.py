@@ -326,6 +326,10 @@ def _isinstance(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     ):
         raise refuse(node, f"`{ast.unparse(node)}`", "say the type in an annotation", "DPA706")
     (own,) = found.types
+    # A truth value is a whole number for an annotation, and a whole number a float.
+    sure = {"int": "bool" not in names or "int" in names, "float": {"int", "float"} <= names or names == {"str"}}.get(own, True)
+    if not found.is_known and not sure:
+        raise refuse(node, f"`{ast.unparse(node)}`, which an annotation does not decide,", "leave the test out", "DPA706")
     return numbers.constant(state, own in names or (own == "bool" and "int" in names))
 
 

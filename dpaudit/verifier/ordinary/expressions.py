@@ -376,6 +376,7 @@ def attribute(state: State, node: ast.AST, owner: Value, name: str) -> Value:
             held = dict(parts)
             return held[name] if name in held else _of_class(state, node, owner, kind, name)
         case Row():
+            subscripts.read_as(state, node, owner, "attributes")
             return subscripts.field(state, node, owner, name)
         case Class(methods=methods, constants=constants):
             if name in dict(constants):

@@ -107,6 +107,13 @@ def _sum(state: State, node: ast.AST, args: Args, named: Named) -> Value:
         made = arrays.total(state, node, plain, start)  # type: ignore[assignment]
     if isinstance(made, Opaque):
         return made
+    if (
+        isinstance(found, Sequence)
+        and made.kind != "real"
+        and (found.form != "array" or "np.float" in getattr(found.value, "types", ()))
+    ):
+        # Without an element numpy gives a float.
+        return replace(made, types=arrays.WHOLE | arrays.FLOAT, tests=None, bits=numbers.DATA_BITS)
     return replace(made, types=arrays.OF_KIND[made.kind], tests=(), bits=numbers.DATA_BITS if not made.is_known else made.bits)
 
 
@@ -357,7 +364,8 @@ def _of_array(state: State, node: ast.AST, owner: Value, name: str, args: Args, 
     if read is None:
         return None
     check(state, node, f"array.{name}", [owner, *args], named)
-    return read(state, node, [owner, *args], named)
+    found: Value = read(state, node, [owner, *args], named)
+    return found
 
 
 def _float64(state: State, node: ast.AST, args: Args, named: Named) -> Value:
