@@ -17,7 +17,9 @@ from dpaudit.verifier.ordinary.replaying import Differs, compare, random_inputs,
 from dpaudit.verifier.ordinary.state import SHOWN
 from tests.verifier.ordinary.conftest import rows
 
-ATTACKS = [row for name in ("attacks", "attacks_again", "attacks_third", "attacks_heap") for row in rows(name)]
+ATTACKS = [
+    row for name in ("attacks", "attacks_again", "attacks_third", "attacks_heap", "attacks_fourth_calls") for row in rows(name)
+]
 HEAD = "import numpy as np\n\ndef f(data: list[int], eps):\n"
 RECORD = 12345
 """The record that most of the programs treat in a way of its own."""
