@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from dpaudit.verifier.ordinary import iterating, numbers, texts
 from dpaudit.verifier.ordinary.refusing import refuse, teach
+from dpaudit.verifier.ordinary.signatures import refuse_fraction
 from dpaudit.verifier.ordinary.state import State, as_kind
 from dpaudit.verifier.ordinary.values import (
     UNKNOWN,
@@ -60,6 +61,7 @@ def element(state: State, node: ast.AST, found: Value) -> Value:
     """An element as an array holds it."""
     if isinstance(found, Opaque):
         return found
+    refuse_fraction(state, node, found)
     one = numbers.scalar(state, node, found)
     if one.kind == "str" or (one.kind == "int" and numbers.bits_of(one) > 62):
         raise refuse(node, "an array of texts or of large numbers", "use numbers", "DPA703")
@@ -85,7 +87,15 @@ def made_of(state: State, node: ast.AST, found: Value) -> Ref:
         return state.new(Items(alike(state, node, held.items), "array"))
     if not isinstance(held.value, Scalar):
         raise refuse(node, "an array of records", "use one list for each field", "DPA706")
-    return state.new(replace(iterating.over(state, node, held, lambda one: (None, element(state, node, one))), form="array"))
+
+    def make(one: Value) -> tuple[None, Value]:
+        made = element(state, node, one)
+        if held.form == "list" and isinstance(made, Scalar) and made.kind != "real":
+            # Without an element numpy makes floats.
+            made = replace(made, types=made.types | FLOAT, tests=None)
+        return None, made
+
+    return state.new(replace(iterating.over(state, node, held, make), form="array"))
 
 
 def elementwise(state: State, node: ast.AST, parts: list[Value], make: Make) -> Value:
@@ -173,7 +183,7 @@ def masked(state: State, node: ast.AST, owner: Ref, mask: Ref) -> Value:
     found, test = held_by(state, node, owner), held_by(state, node, mask)
     if not (isinstance(found, Sequence) and isinstance(test, Sequence) and isinstance(test.value, Scalar)) or found.form == "list":
         raise refuse(node, f"`{ast.unparse(node)}`", "select by a comparison of the same array", "DPA706")
-    if test.value.kind != "bool" or test.form != "array":
+    if test.value.types != TRUTH or test.form != "array":
         raise refuse(node, f"`{ast.unparse(node)}`", "select by a comparison of the same array", "DPA706")
     return state.new(replace(iterating.beside(state, node, [found, test], lambda both: (both[1], both[0])), form="array"))
 
@@ -211,7 +221,7 @@ def fold(state: State, node: ast.AST, found: Sequence, start: Scalar) -> Scalar:
     state.record_loops -= found.private
     state.emit(f"{name} = {name} + {element.code}")
     state.depth = depth
-    types = made.types | (frozenset() if found.form == "array" else start.types)
+    types = made.types | start.types  # without an element the start is what comes out
     public = made.public and not found.private and found.index != ""
     loose = () if len(types) == 1 else None
     return Scalar(name, made.kind, types, tests=loose, public=public, noisy=made.noisy, bits=made.bits)

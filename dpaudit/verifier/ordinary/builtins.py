@@ -11,6 +11,7 @@ from typing import Any
 from dpaudit.verifier.ordinary import arrays, iterating, numbers, outcomes, texts
 from dpaudit.verifier.ordinary.calls import Sources, given
 from dpaudit.verifier.ordinary.refusing import refuse, teach
+from dpaudit.verifier.ordinary.signatures import refuse_unhashable
 from dpaudit.verifier.ordinary.state import State, as_kind
 from dpaudit.verifier.ordinary.subscripts import key_of
 from dpaudit.verifier.ordinary.values import (
@@ -147,13 +148,7 @@ def _iterator(what: str) -> Callable[[State, ast.AST, Args, Named], Value]:
         if set(named) - ({"strict"} if what == "zip" else set()) or not least <= len(args) <= most:
             raise refuse(node, f"`{ast.unparse(node)}`", f"use {what} by position", "DPA706")
         strict = named.get("strict")
-        if strict is not None and not (isinstance(strict, Scalar) and strict.known is False):
-            sizes = {len(one.items) for one in args if isinstance(one, Tuple)} | {
-                len(held.items) for one in args if isinstance(one, Ref) and isinstance(held := state.object(one), Items)
-            }
-            known = all(isinstance(one, Tuple) or (isinstance(one, Ref) and isinstance(state.object(one), Items)) for one in args)
-            if known and len(sizes) > 1:
-                raise refuse(node, "zip of unequal lengths", "use one length", "DPA704")
+        equal = strict is not None and not (isinstance(strict, Scalar) and strict.known is False)
         if what in ("map", "filter") and not isinstance(args[0], (Function, Class, Builtin)):
             raise refuse(node, f"`{ast.unparse(node)}`", "map a function", "DPA706")
         for one in args[what in ("map", "filter") :]:
@@ -161,7 +156,7 @@ def _iterator(what: str) -> Callable[[State, ast.AST, Args, Named], Value]:
                 raise refuse(node, f"`{ast.unparse(node)}`", "go through lists", "DPA706")
             if isinstance(one, Scalar):
                 state.assume(one.origin, "list", what)
-        return state.new(Iterator(what, tuple(args)))
+        return state.new(Iterator("zip strict" if equal else what, tuple(args)))
 
     return read
 
@@ -191,6 +186,8 @@ def _list(form: str) -> Callable[[State, ast.AST, Args, Named], Value]:
         if any(guard is not None for guard, _ in found):
             raise refuse(node, f"`{ast.unparse(node)}`", "write a list comprehension", "DPA706")
         items = tuple(one for _, one in found)
+        if form == "set":
+            refuse_unhashable(state, node, items)
         return Tuple(items) if form == "tuple" else state.new(Items(items, form))
 
     return read
@@ -329,6 +326,10 @@ def _isinstance(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     ):
         raise refuse(node, f"`{ast.unparse(node)}`", "say the type in an annotation", "DPA706")
     (own,) = found.types
+    # A truth value is a whole number for an annotation, and a whole number a float.
+    sure = {"int": "bool" not in names or "int" in names, "float": {"int", "float"} <= names or names == {"str"}}.get(own, True)
+    if not found.is_known and not sure:
+        raise refuse(node, f"`{ast.unparse(node)}`, which an annotation does not decide,", "leave the test out", "DPA706")
     return numbers.constant(state, own in names or (own == "bool" and "int" in names))
 
 

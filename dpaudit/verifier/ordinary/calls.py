@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from dpaudit.verifier.ordinary.refusing import refuse
+from dpaudit.verifier.ordinary.signatures import check
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
     Builtin,
@@ -76,6 +77,7 @@ def _called(state: State, node: ast.AST, function: Value, args: list[Value], nam
             read = Sources.MODULES.get(name) if "." in name else Sources.PYTHON.get(name)
             if read is not None:
                 state.callee = name
+                check(state, node, name, args, named)
                 return read(state, node, args, named)
         case Method(owner, name):
             state.callee = f".{name}"

@@ -122,7 +122,7 @@ _NUMPY: Final[Mapping[str, _Drawn]] = {
 _RANDOM: Final[Mapping[str, _Drawn]] = {
     "gauss": _Drawn(_GAUSS, _shifted("gaussian", "mu", "sigma"), sized=False),
     "normalvariate": _Drawn(_GAUSS, _shifted("gaussian", "mu", "sigma"), sized=False),
-    "expovariate": _Drawn((("lambd", 1),), _expovariate, sized=False),
+    "expovariate": _Drawn((("lambd", None),), _expovariate, sized=False),
     "randint": _Drawn((("a", None), ("b", None)), _between(closed=True, low="a", high="b"), sized=False),
 }
 _UNIFORM: Final = ("random",)
@@ -133,10 +133,12 @@ SCIPY: Final = {"laplace": "laplace", "norm": "gaussian", "expon": "exponential"
 def generated(state: State, node: ast.AST, family: str, name: str, args: Args, named: Named) -> Value:
     """A draw from a generator."""
     if name in _UNIFORM and not args and not named:
-        return _uniform(state, family)
+        return _uniform(state, "numpy" if family == "legacy" else family)
     if name == "uniform" and not named and [one.known for one in args if isinstance(one, Scalar)] == [0, 1]:
-        return _uniform(state, family)
-    known = (_NUMPY if family == "numpy" else _RANDOM).get(name)
+        return _uniform(state, "numpy" if family == "legacy" else family)
+    known = (_RANDOM if family == "random" else _NUMPY).get(name)
+    if family == "legacy":
+        known, family = (None if name == "integers" else known), "numpy"
     if known is None:
         raise teach(node, "noise by hand", f"a draw by `{name}`")
     parts = [*(f"{part}?" if default is not None else part for part, default in known.parts), *(["size?"] if known.sized else [])]
@@ -308,7 +310,8 @@ def fill() -> None:
         names = (*table, "random", "uniform", "choice", "geometric", "gumbel", "poisson", "shuffle", "sample", "rand", "randn")
         modules |= {f"{module}.{name}": _of_module(name, family) for name in names}
     modules |= {f"scipy.stats.{name}.rvs": _scipy(law) for name, law in SCIPY.items()}
-    modules |= dict.fromkeys(("numpy.random.default_rng", "numpy.random.RandomState"), _generator("numpy"))
+    del modules["numpy.random.integers"]
+    modules |= {"numpy.random.default_rng": _generator("numpy"), "numpy.random.RandomState": _generator("legacy")}
     modules |= dict.fromkeys(("random.Random", "random.SystemRandom", "secrets.SystemRandom"), _generator("random"))
     modules |= dict.fromkeys(("numpy.random.seed", "random.seed"), _seeded)
     modules |= {f"mechanisms{place}.{name}": _mechanism(name) for name, home in _MECHANISMS.items() for place in ("", f".{home}")}

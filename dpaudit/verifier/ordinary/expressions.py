@@ -12,6 +12,7 @@ from dpaudit.spec import LAWS
 from dpaudit.verifier.ordinary import arrays, draws, iterating, numbers, subscripts, texts
 from dpaudit.verifier.ordinary.calls import Sources, call, function_of
 from dpaudit.verifier.ordinary.refusing import refuse
+from dpaudit.verifier.ordinary.signatures import is_method, refuse_unhashable
 from dpaudit.verifier.ordinary.state import State, frame_of
 from dpaudit.verifier.ordinary.values import (
     Builtin,
@@ -125,7 +126,9 @@ def _list(state: State, node: ast.List) -> Value:
 
 def _set(state: State, node: ast.Set) -> Value:
     """A set, in which values are looked for."""
-    return state.new(Items(_plain(state, node.elts), "set"))
+    items = _plain(state, node.elts)
+    refuse_unhashable(state, node, items)
+    return state.new(Items(items, "set"))
 
 
 def _dict(state: State, node: ast.Dict) -> Value:
@@ -350,7 +353,10 @@ def test_of(state: State, node: ast.expr) -> Scalar:
 
 def _attribute(state: State, node: ast.Attribute) -> Value:
     """An attribute: of a module, a field, a property or a method."""
-    return attribute(state, node, value_of(state, node.value), node.attr)
+    found = attribute(state, node, value_of(state, node.value), node.attr)
+    if isinstance(found, Method) and not is_method(state, found):
+        raise refuse(node, f"`{ast.unparse(node)}` without a call", "call the method here", "DPA706")
+    return found
 
 
 def attribute(state: State, node: ast.AST, owner: Value, name: str) -> Value:
@@ -365,6 +371,8 @@ def attribute(state: State, node: ast.AST, owner: Value, name: str) -> Value:
             if whole in ("math.inf", "numpy.inf"):
                 state.real("floats")
                 return Infinity(positive=True)
+            if whole not in Sources.MODULES and not Sources.is_module(whole):
+                raise refuse(node, f"`{ast.unparse(node)}`", "use functions of math, collections or numpy that are read", "DPA706")
             return Builtin(whole)
         case Builtin("dict") if name == "fromkeys":
             return Method(owner, name)
@@ -372,6 +380,7 @@ def attribute(state: State, node: ast.AST, owner: Value, name: str) -> Value:
             held = dict(parts)
             return held[name] if name in held else _of_class(state, node, owner, kind, name)
         case Row():
+            subscripts.read_as(state, node, owner, "attributes")
             return subscripts.field(state, node, owner, name)
         case Class(methods=methods, constants=constants):
             if name in dict(constants):
@@ -425,7 +434,11 @@ def _subscript(state: State, node: ast.Subscript) -> Value:
 
 def _call(state: State, node: ast.Call) -> Value:
     """A call: the function first, then arguments from left to right."""
-    function = value_of(state, node.func)
+    if isinstance(node.func, ast.Attribute):
+        state.step(node.func)
+        function = attribute(state, node.func, value_of(state, node.func.value), node.func.attr)
+    else:
+        function = value_of(state, node.func)
     args, named = _plain(state, node.args), {}
     for one in node.keywords:
         if one.arg is None:
@@ -454,6 +467,7 @@ def _comprehension(state: State, node: Any) -> Value:
     if isinstance(found, Sequence) or any(guard is not None for guard, _ in found):
         raise refuse(node, f"`{ast.unparse(node)}`", "make sets and dictionaries of keys that are written out", "DPA706")
     if isinstance(node, ast.SetComp):
+        refuse_unhashable(state, node, tuple(one for _, one in found))
         return state.new(Items(tuple(one for _, one in found), "set"))
     entries: dict[Any, Value] = {}
     for _, pair in found:

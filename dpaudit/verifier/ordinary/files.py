@@ -37,6 +37,19 @@ _PLAIN_NAMES: Final = frozenset({"__all__", "__version__", "__author__"})
 _RESERVED: Final = frozenset({"other", "each", "ghost", "spent"})
 
 
+_TYPE_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("int", "float", "bool", "str", "list", "tuple", "dict"), ()),
+    **{
+        name: (f"typing.{name}", f"collections.abc.{name}")
+        for name in ("Collection", "Dict", "List", "Mapping", "Sequence", "Tuple")
+    },
+    "Fraction": ("fractions.Fraction",), "Generator": ("numpy.random.Generator",), "NDArray": ("numpy.typing.NDArray",),
+    "Random": ("random.Random",), "fractions": ("fractions",), "ndarray": ("numpy.ndarray",), "np": ("numpy",),
+    "npt": ("numpy.typing",), "numpy": ("numpy",), "random": ("random", "numpy.random"), "typing": ("typing",),
+}  # fmt: skip
+"""The names that annotations are read by, and what a file may let them mean."""
+
+
 @dataclass
 class Source:
     """A file, and the function in it that is meant."""
@@ -120,6 +133,16 @@ def admit(source: Source) -> None:
             raise refuse(one, f"an assignment to `{ast.unparse(one)}`", "keep values under names of their own", "DPA705")
 
 
+def makes_fractions(tree: ast.Module) -> bool:
+    """True if a file imports or names fractions."""
+    return any(
+        name.startswith("fractions")
+        for one in ast.walk(tree)
+        if isinstance(one, (ast.Import, ast.ImportFrom))
+        for name in [getattr(one, "module", None) or "", *(part.name for part in one.names)]
+    ) or any(isinstance(one, ast.Name) and one.id == "Fraction" for one in ast.walk(tree))
+
+
 def _targets(node: ast.expr) -> list[str]:
     """The names of a target of the file."""
     if isinstance(node, ast.Name):
@@ -136,6 +159,15 @@ def _check_names(source: Source, bound: Counter[str]) -> None:
             name in ("spec", "claim") and not _is_import(source.tree, name)
         ):
             raise refuse(source.tree.body[0], f"the name {name} at the top of the file", "use another name")
+    meanings = {
+        name: getattr(meaning, "name", "")
+        for one in source.tree.body
+        if isinstance(one, (ast.Import, ast.ImportFrom))
+        for name, meaning in imported(one)
+    }
+    for name in bound:
+        if name in _TYPE_NAMES and meanings.get(name) not in _TYPE_NAMES[name]:
+            raise refuse(source.tree.body[0], f"the name {name}, which means a type in annotations,", "use another name", "DPA702")
     for node, name in bindings(source.tree):
         if name in ("property", "staticmethod"):
             raise refuse(node, f"the name {name}", "use another name", "DPA702")
@@ -268,6 +300,8 @@ def load(state: State, source: Source) -> None:
                 for name, meaning in imported(node):
                     state.bind(name, meaning)
             case ast.FunctionDef():
+                if any(isinstance(one, ast.Name) and one.id in ("property", "staticmethod") for one in node.decorator_list):
+                    raise refuse(node.decorator_list[0], "a decorator outside of a class", "take it away", "DPA702")
                 state.bind(node.name, function_of(state, node))
             case ast.ClassDef():
                 state.bind(node.name, _class(state, node))
@@ -416,4 +450,6 @@ def _style(state: State, node: ast.ClassDef) -> str:
         raise refuse(decorator, "a decorator", "write @dataclass(frozen=True)")
     if isinstance(decorator, ast.Call) and decorator.args:
         raise refuse(decorator, "a decorator", "write @dataclass(frozen=True)")
+    if "slots" in given and any(isinstance(one, ast.FunctionDef) and one.name == "__post_init__" for one in node.body):
+        raise refuse(node, f"the class {node.name} with slots and __post_init__", "leave slots out")
     return "frozen" if "frozen" in given else "dataclass"

@@ -107,10 +107,10 @@ def _walk_iterator(state: State, node: ast.AST, found: Iterator) -> Walk | Seque
             raise refuse(node, "enumerate of records that come and go", "count in the loop", "DPA706")
         place = Scalar(inner.index, "int", numbers.INT, public=True)
         return replace(inner, value=Tuple((numbers.arithmetic(state, node, ast.Add(), start, place), inner.value)))
-    if found.what == "zip":
+    if found.what in ("zip", "zip strict"):
         walks = [walk(state, node, part) for part in parts]
         if all(isinstance(one, Walk) for one in walks):
-            return Walk("zip", None, 0, tuple(one for one in walks if isinstance(one, Walk)))
+            return Walk("zip", found.what == "zip strict", 0, tuple(one for one in walks if isinstance(one, Walk)))
         return _zipped(state, node, walks)
     if found.what == "reversed":
         source = parts[0]
@@ -219,6 +219,8 @@ def step(state: State, node: ast.AST, at: Walk) -> tuple[Value, Walk] | None:
             for place, part in enumerate(at.parts):
                 inner = step(state, node, part)
                 if inner is None:
+                    if at.source and (place or any(step(state, node, other) is not None for other in at.parts[1:])):
+                        raise refuse(node, "zip of unequal lengths", "use one length", "DPA704")
                     return None
                 values.append(inner[0])
                 parts[place] = inner[1]

@@ -40,6 +40,8 @@ from dpaudit.verifier.ordinary.values import (
 )
 
 _MOST_READINGS: Final = 80
+_GENERATORS: Final = frozenset({"rng", "generator", "random_state", "gen", "prng", "np_rng", "seed"})
+"""Parameters that may be left out: the text of the claim says so."""
 _CORE: Final = {"int": "int", "real": "Fraction", "bool": "bool", "str": "int"}
 
 _PARTS: Final = Parts(
@@ -136,6 +138,7 @@ def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Lear
     state, tree = State(learned, _PARTS, main=source.function, scopes=Scopes(source.text)), source.function
     state.reserved = {part.id for part in ast.walk(source.tree) if isinstance(part, ast.Name)}
     state.reserved |= {part.arg for part in ast.walk(source.tree) if isinstance(part, ast.arg)}
+    state.fractions = files.makes_fractions(source.tree)
     files.load(state, source)
     if any(ast.unparse(one).partition("(")[0] not in ("spec", "claim") for one in tree.decorator_list):
         raise refuse(tree.decorator_list[0], "a decorated function", "leave the decorator out", "DPA702")
@@ -221,6 +224,9 @@ def _type_of(
     if declared is not None:
         made = replace(read_annotation(ast.parse(declared, mode="eval").body, classes), why="declared")
     elif isinstance(default, ast.Constant) and default.value is None:
+        generator = name in _GENERATORS or (argument.annotation is not None and _is_generator(argument.annotation))
+        if not generator:
+            raise refuse(argument, f"the parameter {name}, which may be None or something else,", "leave its default out", "DPA702")
         made = Type("none", why="left out")
     elif argument.annotation is not None:
         made = read_annotation(argument.annotation, classes)
@@ -237,6 +243,12 @@ def _type_of(
     if made.form == "list" and (made.why.startswith("assumed") or made.rows):
         _assumed_fields(learned, name, made)
     return made
+
+
+def _is_generator(annotation: ast.expr) -> bool:
+    """True for a generator of noise or None."""
+    text = annotation.value if isinstance(annotation, ast.Constant) else ast.unparse(annotation)
+    return any(str(text).startswith(name) for name in ("np.random.Generator", "numpy.random.Generator", "random.Random"))
 
 
 def _assumed_fields(learned: Learned, name: str, made: Type) -> None:
@@ -261,6 +273,7 @@ def _parameter(state: State, name: str, kind: Type, scalars: list[tuple[str, str
         state.notes.append(f"{name} is a generator that nobody else can predict")
         return Generator("random" if kind.shape == "random" else "numpy")
     if kind.form == "none":
+        state.notes.append(f"{name} is left out")
         return Nothing()
     if kind.form == "object":
         return _object(state, name, kind, scalars)

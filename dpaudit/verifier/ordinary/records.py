@@ -78,6 +78,11 @@ def column(name: str, one: str) -> str:
 def declare(state: State, data: Data, name: str, kind: Type, relation: str | None, bound: Change | None) -> Ref:
     """A list parameter: its core parameters, and the value that its name has."""
     data.relations[name] = relation or "public"
+    own = next((one for one in kind.fields if one in ("here", "which", "spread", "old", "new")), None)
+    if own is not None:
+        raise Unsupported("DPA702", f"the field {own!r} of {name} has a name that the core program needs; use another name.")
+    if kind.rows and kind.why == "annotation":
+        state.learned.types.setdefault(f"{name}%", "keys")
     private = relation == "add_remove"
     several = relation == "replace_one" and set(kind.fields) != {""}
     columns = [column(name, one) for one in kind.fields]

@@ -383,8 +383,11 @@ def random_inputs(reading: Reading, program: Program, source: random.Random) -> 
     from dpaudit.verifier.ir import ListOf
     from dpaudit.verifier.terms import Sort
 
-    length = source.randint(0, 4)
-    named = [int(one) for one in constants(reading)]
+    length = source.choice((0, 1, 2, 3, 4, source.randint(5, 12)))
+    written = [int(one) for one in constants(reading)]
+    pairs = [(one, other) for one in written[:12] for other in written[:12]]
+    made = [value for one, other in pairs for value in (one + other, one - other, one * other) if abs(value) < _HUGE]
+    named = [*written, *source.sample(made, min(len(made), len(written)))]
 
     def number(sort: Sort) -> Any:
         if sort is Sort.BOOL:

@@ -143,6 +143,7 @@ class State:
     facts: dict[str, bool] = field(default_factory=dict)  # tests that the specification decides
     nonempty: set[str] = field(default_factory=set)  # lists that are required to have an element
     parameters: set[str] = field(default_factory=set)  # public parameters that are no lists
+    fractions: bool = False  # whether the file makes fractions
 
     def fresh(self, stem: str) -> str:
         """A core name that nothing else has."""

@@ -11,11 +11,12 @@ from typing import Any, Final, TypeGuard
 from dpaudit.verifier.frontend.scopes import EXCEPTIONS
 from dpaudit.verifier.ordinary import iterating, loops, numbers, outcomes
 from dpaudit.verifier.ordinary.assigning import augmented
-from dpaudit.verifier.ordinary.calls import function_of
+from dpaudit.verifier.ordinary.calls import Sources, function_of
 from dpaudit.verifier.ordinary.files import imported
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State, frame_of
 from dpaudit.verifier.ordinary.values import (
+    Builtin,
     Entry,
     Items,
     Iterator,
@@ -120,6 +121,10 @@ def _statement(state: State, node: ast.stmt) -> Items_ | None:
         case ast.FunctionDef():
             if node.decorator_list:
                 raise refuse(node, "a decorator", "take it away: it may change the function")
+            hints = [one.annotation for one in ast.walk(node.args) if isinstance(one, ast.arg)]
+            for hint in (*hints, node.returns):
+                if hint is not None and ast.unparse(hint) not in ("int", "float", "bool", "str", "list", "dict", "tuple", "None"):
+                    raise refuse(hint, f"the annotation {ast.unparse(hint)} in a function", "leave it out", "DPA702")
             state.bind(node.name, function_of(state, node))
         case ast.Raise():
             _raise(state, node)
@@ -130,6 +135,8 @@ def _statement(state: State, node: ast.stmt) -> Items_ | None:
             pass
         case ast.Import() | ast.ImportFrom():
             for name, meaning in imported(node):
+                if not (isinstance(meaning, Builtin) and (meaning.name in Sources.MODULES or Sources.is_module(meaning.name))):
+                    raise refuse(node, f"an import of {name} in a function", "import it at the top of the file", "DPA702")
                 state.bind(name, meaning)
         case ast.Try():
             raise teach(node, "try", "`try`")

@@ -47,6 +47,7 @@ def element(state: State, node: ast.AST, owner: Value, place: Value) -> Value:
             return _at(state, node, [value for _, value in parts], place)
         case Row():
             if isinstance(place, Scalar) and isinstance(place.known, str):
+                read_as(state, node, owner, "keys")
                 return field(state, node, owner, place.known)
         case Scalar(origin=str(origin)) if "[" in origin:
             if isinstance(place, Scalar) and isinstance(place.known, str):
@@ -58,6 +59,17 @@ def element(state: State, node: ast.AST, owner: Value, place: Value) -> Value:
         case Ref():
             return _of_object(state, node, owner, place)
     raise refuse(node, f"`{ast.unparse(node)}`", "read elements of lists, tuples and dictionaries", "DPA706")
+
+
+def read_as(state: State, node: ast.AST, owner: Row, way: str) -> None:
+    """Refuse records whose fields are read in two ways: one of them fails."""
+    if state.learned.types.setdefault(f"{owner.data}%", way) != way:
+        raise refuse(
+            node,
+            f"`{ast.unparse(node)}` of records that are read by key elsewhere or have keys",
+            "read all fields by key",
+            "DPA703",
+        )
 
 
 def field(state: State, node: ast.AST, owner: Row, name: str) -> Value:

@@ -11,7 +11,7 @@ from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import Items, Nothing, Opaque, Output, Record, Ref, Scalar, Tuple, Value
 
-_FORMAT: Final = re.compile(r"[<>^]?\d{0,2},?(?:\.\d{1,2})?([dfgeEG%]?)")
+_FORMAT: Final = re.compile(r"[<>^]?\d{0,2},?(\.\d{1,2})?([dfgeEG%]?)")
 
 
 def opaque(state: State, node: ast.AST, *parts: Value, sort: str = "number") -> Opaque:
@@ -72,6 +72,8 @@ def formatted(state: State, node: ast.JoinedStr) -> Value:
         spec = "".join(
             str(part.value) if isinstance(part, ast.Constant) else "{" for part in getattr(one.format_spec, "values", [])
         )
+        if spec and one.conversion != -1:
+            raise refuse(node, f"the format {spec!r} of a text", "leave the conversion out", "DPA703")
         _check_format(state, node, value, spec)
         parts.append(value)
         if isinstance(value, Scalar) and type(value.known) in (str, int) and one.conversion == -1 and not spec:
@@ -85,12 +87,15 @@ def formatted(state: State, node: ast.JoinedStr) -> Value:
 def _check_format(state: State, node: ast.AST, value: Value, spec: str) -> None:
     """Refuse a format that Python may not take for a value."""
     found = _FORMAT.fullmatch(spec)
-    types = value.types if isinstance(value, Scalar) else frozenset({"?"})
-    if isinstance(value, Opaque):
-        fits = (value.sort == "number" and found is not None and found.group(1) != "d") or not spec
-    else:
-        exact = types & {"Fraction", "str", "bool"}
-        fits = not spec or (found is not None and not exact and (found.group(1) != "d" or types <= {"int", "np.int"}))
+    fits = not spec
+    if spec and found is not None:
+        precise, letter = found.groups()
+        # A whole number takes a precision with a letter for floats only; what is rounded may be whole.
+        if isinstance(value, Opaque):
+            fits = value.sort == "number" and letter != "d" and bool(letter or not precise)
+        elif isinstance(value, Scalar) and value.types <= {"int", "np.int", "float", "np.float"}:
+            whole = value.types <= {"int", "np.int"}
+            fits = (whole and not precise) if letter == "d" else bool(letter or not precise) or value.types <= {"float", "np.float"}
     if not fits:
         raise refuse(node, f"the format {spec!r} of this value", "format floats, or leave the format out", "DPA703")
     as_text(state, node, value)

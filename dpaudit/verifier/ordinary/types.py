@@ -15,7 +15,7 @@ _SCALARS: Final[Mapping[str, Kind]] = {
     "np.float64": "real", "numpy.float64": "real",
 }  # fmt: skip
 _LISTS: Final = (
-    "list", "List", "Sequence", "Iterable", "Collection", "tuple", "Tuple", "typing.List", "typing.Sequence", "typing.Iterable",
+    "list", "List", "Sequence", "Collection", "tuple", "Tuple", "typing.List", "typing.Sequence",
 )  # fmt: skip
 _ARRAYS: Final = ("np.ndarray", "numpy.ndarray", "ndarray", "np.array", "npt.NDArray", "NDArray")
 _GENERATORS: Final = ("np.random.Generator", "numpy.random.Generator", "Generator", "random.Random", "Random")
@@ -44,7 +44,7 @@ def read_annotation(node: ast.expr, classes: Mapping[str, Class]) -> Type:
     if text in _GENERATORS:
         return Type("generator", why="annotation", shape="random" if "Random" in text else "numpy")
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr) and ast.unparse(node.right) == "None":
-        return read_annotation(node.left, classes)
+        raise refuse(node, f"the type {text}, which allows None,", "leave None out, or give no default of None", "DPA702")
     if text in classes:
         return Type("object", owner=classes[text], why="annotation")
     base = ast.unparse(node.value) if isinstance(node, ast.Subscript) else text

@@ -11,6 +11,7 @@ from typing import Any, Final
 from dpaudit.verifier.ordinary import arrays, iterating, numbers, texts
 from dpaudit.verifier.ordinary.calls import Sources, given
 from dpaudit.verifier.ordinary.refusing import refuse
+from dpaudit.verifier.ordinary.signatures import check
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
     Builtin,
@@ -32,9 +33,9 @@ _DTYPES: Final = {"float": arrays.FLOAT, "numpy.float64": arrays.FLOAT, "int": a
 
 def _array(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     """`np.array` and `np.asarray`."""
-    parts = given(node, args, named, "object", "dtype?")
+    parts = given(node, args, named, "a" if state.callee == "numpy.asarray" else "object", "dtype?")
     kind = parts.get("dtype", Nothing())
-    source = parts["object"]
+    source = parts.get("a") or parts["object"]
     held = state.object(source) if isinstance(source, Ref) else None
     if state.callee == "numpy.asarray" and isinstance(held, Items) and held.form == "array":
         # The same array, where its elements have the type already; else a copy.
@@ -112,6 +113,13 @@ def _sum(state: State, node: ast.AST, args: Args, named: Named) -> Value:
         made = arrays.total(state, node, plain, start)  # type: ignore[assignment]
     if isinstance(made, Opaque):
         return made
+    if (
+        isinstance(found, Sequence)
+        and made.kind != "real"
+        and (found.form != "array" or "np.float" in getattr(found.value, "types", ()))
+    ):
+        # Without an element numpy gives a float.
+        return replace(made, types=arrays.WHOLE | arrays.FLOAT, tests=None, bits=numbers.DATA_BITS)
     return replace(made, types=arrays.OF_KIND[made.kind], tests=(), bits=numbers.DATA_BITS if not made.is_known else made.bits)
 
 
@@ -311,7 +319,8 @@ def _arange(state: State, node: ast.AST, args: Args, named: Named) -> Value:
 
 def _linspace(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     """`np.linspace` of constants."""
-    parts = [numbers.number(state, node, one) for one in given(node, args, named, "start", "stop", "num").values()]
+    found = given(node, args, named, "start", "stop", "num")
+    parts = [numbers.number(state, node, found[name]) for name in ("start", "stop", "num")]
     if not all(one.is_known for one in parts) or not 2 <= parts[2].known <= iterating.MOST_UNROLLED:
         raise refuse(node, "linspace of what is not constant", "write the numbers out", "DPA706")
     state.real("numbers computed by numpy")
@@ -362,7 +371,11 @@ def _of_array(state: State, node: ast.AST, owner: Value, name: str, args: Args, 
             Items(tuple(replace(one, types=types[one.kind]) if isinstance(one, Scalar) else one for one in held.items))
         )
     read = _METHODS.get(name)
-    return None if read is None else read(state, node, [owner, *args], named)
+    if read is None:
+        return None
+    check(state, node, f"array.{name}", [owner, *args], named)
+    found: Value = read(state, node, [owner, *args], named)
+    return found
 
 
 def _float64(state: State, node: ast.AST, args: Args, named: Named) -> Value:
