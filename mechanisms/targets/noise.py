@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.claims import ADD_REMOVE, GDP, Adjacency, ApproxDP, Claim, PureDP
+from dpaudit.claims import GDP, Adjacency, ApproxDP, Claim, PureDP
 from dpaudit.targets import Target
 from mechanisms.discrete_gaussian import DiscreteGaussianMechanism
 from mechanisms.euclidean import EuclideanMechanism
@@ -134,7 +134,7 @@ TARGETS: Final = (
         name="running_counts",
         description="counts of records up to each of eight days, with noise that is correlated over the days",
         sample=sample_running_counts,
-        claim=Claim(GDP(mu="1/2"), adjacency=ADD_REMOVE),
+        claim=Claim(GDP(mu="1/2"), adjacency="add_remove"),
         proof="proofs.chain#PrefixSums.claim",
         neighbours=[((0,), ()), ((2, 5), (5,))],
         public_data=True,
