@@ -10,28 +10,23 @@ from typing import Any, Final
 
 from dpaudit.spec import LAWS
 from dpaudit.verifier.ordinary import arrays, draws, iterating, numbers, subscripts, texts
+from dpaudit.verifier.ordinary.attributes import attribute
 from dpaudit.verifier.ordinary.calls import Sources, call, function_of
 from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.signatures import is_method, refuse_unhashable
 from dpaudit.verifier.ordinary.state import State, frame_of
 from dpaudit.verifier.ordinary.values import (
     Builtin,
-    Class,
     Dictionary,
     Entry,
-    Generator,
     Infinity,
-    Instance,
     Items,
     Iterator,
-    Mechanism,
     Method,
     Nothing,
     Opaque,
     Poison,
-    Record,
     Ref,
-    Row,
     Scalar,
     Sequence,
     Spent,
@@ -357,71 +352,6 @@ def _attribute(state: State, node: ast.Attribute) -> Value:
     if isinstance(found, Method) and not is_method(state, found):
         raise refuse(node, f"`{ast.unparse(node)}` without a call", "call the method here", "DPA706")
     return found
-
-
-def attribute(state: State, node: ast.AST, owner: Value, name: str) -> Value:
-    """An attribute of a value."""
-    if name.startswith("_") and not (
-        isinstance(owner, Ref) and isinstance(state.object(owner), Instance) and not name.startswith("__")
-    ):
-        raise refuse(node, f"`.{name}`", "leave it out: it may change what is read elsewhere")
-    match owner:
-        case Builtin(module) if Sources.is_module(module):
-            whole = f"{module}.{name}"
-            if whole in ("math.inf", "numpy.inf"):
-                state.real("floats")
-                return Infinity(positive=True)
-            if whole not in Sources.MODULES and not Sources.is_module(whole):
-                raise refuse(node, f"`{ast.unparse(node)}`", "use functions of math, collections or numpy that are read", "DPA706")
-            return Builtin(whole)
-        case Builtin("dict") if name == "fromkeys":
-            return Method(owner, name)
-        case Record(kind, parts):
-            held = dict(parts)
-            return held[name] if name in held else _of_class(state, node, owner, kind, name)
-        case Row():
-            subscripts.read_as(state, node, owner, "attributes")
-            return subscripts.field(state, node, owner, name)
-        case Class(methods=methods, constants=constants):
-            if name in dict(constants):
-                return dict(constants)[name]
-            static = {key: function for key, function, style in methods if style == "static"}
-            if name in static:
-                return static[name]
-        case Scalar(origin=str(origin)) if "[" in origin or "." in origin:
-            state.assume(owner.origin, "row", "an attribute")
-        case Scalar(origin=str()):
-            state.assume(owner.origin, "rng" if name in draws.METHODS else "list", f".{name}")
-        case Ref():
-            held_object = state.object(owner)
-            if isinstance(held_object, Instance):
-                if name in held_object.parts:
-                    found = held_object.parts[name]
-                    if isinstance(found, Poison):
-                        raise refuse(node, f".{name}, {found.why},", "give it one kind of value on every way", "DPA705")
-                    return found
-                return _of_class(state, node, owner, held_object.owner, name)
-            if name in ("size", "shape", "T", "dtype", "ndim"):
-                return arrays.property_of(state, node, owner, name)
-            return Method(owner, name)
-        case Opaque() | Scalar() | Generator() | Mechanism():
-            return Method(owner, name)
-    if isinstance(owner, Scalar):
-        return Method(owner, name)
-    raise refuse(node, f"`.{name}`", "use fields, methods and modules that the verifier reads", "DPA706")
-
-
-def _of_class(state: State, node: ast.AST, owner: Value, kind: Class, name: str) -> Value:
-    """A method, property or constant of a class."""
-    for key, function, style in kind.methods:
-        if key == name:
-            bound = function if style == "static" else replace(function, bound=owner)
-            return call(state, node, bound, [], {}) if style == "property" else bound
-    if name in dict(kind.constants):
-        return dict(kind.constants)[name]
-    if kind.style == "tuple" and name in ("_replace", "_asdict"):
-        raise refuse(node, f"`.{name}`", f"write {kind.name}(...)", "DPA706")
-    raise refuse(node, f"`.{name}`, which {kind.name} does not have", "use its fields and methods", "DPA706")
 
 
 def _subscript(state: State, node: ast.Subscript) -> Value:

@@ -24,6 +24,7 @@ from dpaudit.verifier.ordinary import (
     statements,
     vectors,
 )
+from dpaudit.verifier.ordinary.attributes import attribute
 from dpaudit.verifier.ordinary.files import Source
 from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.scopes import Scopes
@@ -46,7 +47,7 @@ _CORE: Final = {"int": "int", "real": "Fraction", "bool": "bool", "str": "int"}
 
 _PARTS: Final = Parts(
     value=expressions.value_of,
-    attribute=expressions.attribute,
+    attribute=attribute,
     truth=expressions.truth,
     operated=expressions.operated,
     call=calls.call,
