@@ -149,7 +149,7 @@ def test_an_exhausted_search_says_what_was_searched_and_what_the_last_alignment_
     found = verify(HEAD + "q[0] + laplace(1 / (2 * eps))", **PROMISE)
     assert "unknown" == found.status
     assert "whole coefficients from -2 to 2" in found.reason
-    assert found.reason.endswith("cost.1.1")
+    assert found.reason.endswith("(cost.1.1)")
     assert 1 == found.line
 
 

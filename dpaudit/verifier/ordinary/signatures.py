@@ -30,6 +30,7 @@ from dpaudit.verifier.ordinary.values import (
     Scalar,
     Sequence,
     Span,
+    Spent,
     Tuple,
     Value,
 )
@@ -98,10 +99,10 @@ def check(state: State, node: ast.AST, name: str, args: list[Value], named: dict
     if bound is None:
         raise refuse(node, f"`{ast.unparse(node)}`", f"its arguments are {' or '.join(map(_told, forms))}", "DPA706")
     for sort, one in bound:
+        if isinstance(one, Ref) and isinstance(state.object(one), Spent):
+            continue  # the reader of the call says what became of it
         if sort and not _SORTS[sort](state, one):
-            raise refuse(
-                node, f"`{ast.unparse(node)}`, which Python may not take,", f"pass a value that is {_TOLD[sort]}", "DPA703"
-            )
+            raise refuse(node, f"`{ast.unparse(node)}`, which may raise,", f"pass a value that is {_TOLD[sort]}", "DPA703")
         if name.startswith(("numpy.", "array.")):
             refuse_fraction(state, node, one)
 
