@@ -242,7 +242,7 @@ def load_shared(names: Iterable[str]) -> None:
 
 def load_own(locations: Iterable[str]) -> None:
     """Import modules of this distribution before processes are forked, so that none of them repeats it; failures are said there."""
-    for location in locations:
+    for location in filter(_is_own, locations):
         with suppress(Exception):
             require_own(location)
             import_module(location.partition(":")[0])
