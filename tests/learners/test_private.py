@@ -39,7 +39,7 @@ UNEQUAL = {
 }
 
 
-def test_scikit_learn_finds_nothing_to_complain_about_but_what_privacy_forbids():
+def test_scikit_learn_finds_nothing_to_complain_about():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkipTestWarning)
         model = PrivateClassifier(epsilon=1, delta="1e-5", feature_norm=10)
