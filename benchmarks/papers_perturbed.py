@@ -3,6 +3,8 @@
 `python -m benchmarks.papers_perturbed [ITEM ...]` writes benchmarks/results/papers_perturbed.csv, a row a perturbation. Integers
 move by 1, others by a tenth. A perturbation is noticed if an item that reads the constant comes out undecided or with another
 verdict. Left out, because no witness depends on them: precisions, digits that are shown, subscripts, lengths of attacks, words.
+
+Needs: a fresh record of cited tests. Size: every constant of the items that are named, twice.
 """
 
 from __future__ import annotations

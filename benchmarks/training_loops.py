@@ -2,6 +2,8 @@
 
 Run in an environment with dpaudit and torch and opacus, or jax_privacy: `python benchmarks/training_loops.py opacus`.
 
+The loops stand in loops_opacus.py and loops_jax_privacy.py, their table in loops_table.py.
+
 Needs: torch and Opacus, or jax_privacy. Size: 8 loops and their twins.
 """
 

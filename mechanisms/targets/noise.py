@@ -39,6 +39,7 @@ REAL_GAUSSIAN: Final = RealGaussianMechanism(sensitivity=1, sigma=1, adjacency=_
 EUCLIDEAN: Final = EuclideanMechanism(sensitivity=1, epsilon=1, lattice="1/64", adjacency=_L2)
 VECTOR: Final = VectorMechanism(norm_bound=1, noise_multiplier=1, adjacency="replace_one")
 DAYS: Final = 8
+RUNNING: Final = Fraction(24181277086986705937, 48362554173973411873)  # mu of the running sums, 1/2 rounded up
 STAIRCASE: Final = Staircase(sensitivity=4, epsilon=1)
 # Weights that halve with each step, up to a last one whose next neighbour would be impossible.
 BOUNDED: Final = FiniteLaw({-2: 1, -1: 2, 0: 4, 1: 2, 2: 1})
@@ -134,7 +135,7 @@ TARGETS: Final = (
         name="running_counts",
         description="counts of records up to each of eight days, with noise that is correlated over the days",
         sample=sample_running_counts,
-        claim=Claim(GDP(mu="1/2"), adjacency="add_remove"),
+        claim=Claim(GDP(mu=RUNNING), adjacency="add_remove"),
         proof="proofs.chain#PrefixSums.claim",
         neighbours=[((0,), ()), ((2, 5), (5,))],
         public_data=True,

@@ -30,6 +30,7 @@ VIOLATIONS = [
     ("mechanisms/planted.py", "import dpaudit.report", "Mechanisms and learners know nothing"),
     ("learners/rows/planted.py", "import learners.record", "Learners stand on the estimator, on solvers"),
     ("learners/solvers/planted.py", "import learners.estimator", "Learners stand on the estimator, on solvers"),
+    ("dpaudit/scan/planted.py", "import dpaudit.auditor", "The scan reads code"),
     ("dpaudit/catalogue/programs/planted.py", "import dpaudit.verifier", "The catalogue shows mechanisms and programs"),
     ("dpaudit/verifier/planted.py", "import dpaudit.auditor", "The verifier proves"),
     ("dpaudit/verifier/kernel/planted.py", "def f():\n    import z3", "The kernel of certificates"),
