@@ -16,8 +16,8 @@ TERMS: Final = {
 }
 """What the witnesses beside a verdict are, and what they said."""
 
-SEVERAL: Final = "On the same records epsilons and deltas add up: two of epsilon = 1 cost at most 2 (dpaudit account)."
-"""What several releases cost together."""
+SEVERAL: Final = "Claims about the same change of the same records add up: 1 and 1 cost at most 2 (dpaudit account)."
+"""What several releases cost together: one record added or removed and one with other values are not the same change."""
 
 RELEASE: Final = ("May I release it?", "Several releases:")
 """Labels of the closing lines for someone who wants to release what was audited."""

@@ -128,7 +128,7 @@ def test_whether_it_may_be_released_is_answered_with_what_several_releases_cost(
     chosen = tuple(next(one for one in report.results if one.verdict is verdict) for verdict in verdicts)
     text = words(replace(report, results=chosen), width=130)
     assert said in text
-    assert "Several releases: On the same records epsilons and deltas add up: two of epsilon = 1 cost at most 2" in text
+    assert "Several releases: Claims about the same change of the same records add up: 1 and 1 cost at most 2" in text
 
 
 def test_public_data_of_several_targets_are_told_once(report):

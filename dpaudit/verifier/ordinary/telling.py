@@ -19,7 +19,7 @@ FLOATS: Final = (
 
 TRANSLATION: Final = (
     "the function was translated into the verified subset, and no proof covers the translation: it is compared with Python on "
-    "random data and on the witnesses of each verdict; an earlier one was broken by hand-made programs (docs/decisions/0015)"
+    "random data and on the witnesses of each verdict; earlier states of it were broken by hand-made programs (docs/decisions/0015)"
 )
 
 
