@@ -13,7 +13,7 @@ from dpaudit.exact import Enclosure, Exact, in_range, integer, kind_of, non_nega
 # Neighbouring relations and what each lets change.
 KINDS: Final = {
     "add_remove": "one record added or removed",
-    "replace_one": "one record has other values, the number of records is public",
+    "replace_one": "one record replaced, the number of records is public",
     "zero_out": "one record becomes the null record",
     "label": "one record has another label, its features are public",
     "norm_ball": "the input vector moves by at most a radius in a norm",

@@ -110,7 +110,9 @@ def call_of(
     data = _data_of(parameters, left, list(columns)) if takes_data else ()
     if takes_data and not data:
         raise TargetFailure(
-            "DPA404", f"{place} has no argument for the data; its arguments are ({', '.join(parameters)}). Let it take them first."
+            "DPA404",
+            f"{place} has no argument for the data; its arguments are ({', '.join(parameters)}). Make the data the first of them: "
+            f"def {place.partition(' at ')[0]}({', '.join(['data', *parameters])}).",
         )
     _refuse_missing([name for name in left if name not in data and parameters[name].default is inspect.Parameter.empty], place)
     kinds = () if source is None else sources_of(parameters[source], usage_of(function, source))

@@ -69,8 +69,8 @@ _FEW_RUNS: Final = 20_000
 """Fewer runs than this choose pair and event badly."""
 
 _NEAR: Final = Fraction(11, 10)
-_SEE: Final = "Check the sensitivity. "
-_FURTHER: Final = re.compile(r"(about [\d.]+ times) further")
+_SEE: Final = "Cause not found: check sensitivity and shares of epsilon. "
+_FURTHER: Final = re.compile(r"(about [\d.]+ times) (?:further|as much)")
 _OF_SCALE: Final = ("replacement", "each", "norm", "narrow")
 """Causes that more noise would mend."""
 
@@ -128,12 +128,12 @@ def found(result: TargetResult) -> str:
 
 
 def _without_repeats(result: TargetResult) -> str:
-    """The summary without the checks that were not run, which stand beside it."""
-    summary = result.summary
+    """The summary without the checks that are violated or were not run, which stand beside it."""
+    summary = f" {result.summary}"
     for check in result.properties:
-        if check.status == "not run":
-            summary = summary.replace(f" Not run: {check.name} ({check.detail}).", "")
-    return summary
+        for word in ("Not run", "Violated"):
+            summary = summary.replace(f" {word}: {check.name} ({check.detail}).", "")
+    return summary.strip() or result.summary
 
 
 def why(result: TargetResult) -> str:
@@ -144,7 +144,7 @@ def why(result: TargetResult) -> str:
     if diagnosis.source is None:
         return diagnosis.why
     file, line = diagnosis.source
-    return f"{diagnosis.why} Runs with equal random numbers part at {file}:{line}."
+    return f"{diagnosis.why} Runs with equal random numbers first differ at {file}:{line}."
 
 
 def repair(result: TargetResult, wanted: Fraction = Settings.power_target) -> str:
@@ -160,9 +160,9 @@ def repair(result: TargetResult, wanted: Fraction = Settings.power_target) -> st
 
 
 def claimed(result: TargetResult) -> str:
-    """The promise, and between which datasets."""
-    change = wording.neighbours(result.claim.adjacency)
-    return f"{wording.promised(result)} under {result.claim.adjacency}{f' ({change})' if change else ''}"
+    """The promise, and between which datasets: in words, and as code writes it."""
+    change, code = wording.neighbours(result.claim.adjacency), f"adjacency={result.claim.adjacency}"
+    return f"{wording.promised(result)} ({f'{change}; {code}' if change else code})"
 
 
 def seen(result: TargetResult) -> str:
@@ -175,7 +175,7 @@ def seen(result: TargetResult) -> str:
     (often, (here, _)), (rarely, (_, there)) = ((_share(count, bound), side) for count, side in told)
     # Each run was made on either dataset with probability 1/2, and only the number of both together is known.
     half = bound.counts.runs // 2
-    runs = f"about {wording.thousands(round(half, 2 - len(str(half))))} runs"
+    runs = f"~{wording.thousands(round(half, 2 - len(str(half))))} runs"
     return f"{here}, {event_in_words(attack.event)} in {often} of {runs}; {there}, in {rarely}."
 
 
@@ -244,6 +244,8 @@ def _held(listed: re.Match[str], codes: tuple[float, ...]) -> list[float]:
 def _form(name: str) -> str:
     """A form in words: a dictionary by its keys."""
     keys = re.findall(r"[(,]([^:(),]+):", name) if name.startswith("dict(") and name.count("(") == 1 else []
+    if all(key.strip().lstrip("-").isdigit() for key in keys):
+        keys = sorted(keys, key=int)
     return f"a dict with the keys {', '.join(keys)}{' ...' if name.endswith('...') else ''}" if keys else f"of the form {name}"
 
 
@@ -275,19 +277,19 @@ def _sides(attack: Attack) -> tuple[tuple[str, str], tuple[str, str]]:
     if known is None:
         return ("On the first dataset", "on the first dataset"), ("On the second dataset", "on the second dataset")
     size = max((int(count) for count in _RECORDS.findall(attack.pair.difference)), default=0)
-    name = f"record {known[1]} (of 0 to {size - 1})" if size > 1 else f"record {known[1]}"
+    name = f"record {known[1]} (numbered 0 to {size - 1})" if size > 1 else f"record {known[1]}"
     with_it, without = (f"With {name}", "with it"), (f"Without {name}", "without it")
-    either = f"With one value of {name}", "with another"
+    either = f"With one version of {name}", "with the other"
     return {"removed": (with_it, without), "added": (without, with_it)}.get(known[2], (either, either))
 
 
 def _refuted(result: TargetResult) -> str:
     """Why a claim is refuted: the witness with the clearest number first."""
-    false = f"The claim of {claim_in_words(result)} is false"
+    false = f"The claim {claim_in_words(result)} is false"
     bound = result.lower_bound
     if result.rejected_in_family:
         if bound is not None and bound.epsilon is not None and _exceeds(bound, result):
-            return f"{false}: the true epsilon is at least {wording.lower(bound.epsilon)}{_at(bound)}."
+            return f"{false}: epsilon is at least {wording.lower(bound.epsilon)}{_at(bound)}."
         sure = "" if result.attack is None else f" (p-value {wording.probability(result.attack.p_value)})"
         rejected = None if result.attack is None else result.attack.sequential.rejected
         bets = (
@@ -364,7 +366,7 @@ def _repair_of(result: TargetResult, diagnosis: Diagnosis) -> str:
     return (
         least
         if times is None
-        else f"Use {times[1]} the noise; {least[0].lower()}{least[1:]}".replace(" times the noise, or", " times, or")
+        else f"Try {times[1]} the noise; audit again. {least.replace(' the noise is', ' is').removesuffix('.')}; more is undecided."
     )
 
 
@@ -376,20 +378,19 @@ def _least_change(result: TargetResult) -> str:
         found += [price.value.lower] if isinstance(price.value.lower, Fraction) else []
     if not tested or not found or max(found) <= tested:
         return ""
-    claim = f"a claim below {wording.lower(max(found))}"
     if result.claim.tested_delta:
-        return f"{_SEE}More noise is needed, and at this delta {claim} is not enough."
+        return f"{_SEE}More noise is needed, or a larger claim: epsilon below {wording.lower(max(found))} is refuted as well."
     # Only where no delta is spent does epsilon fall in proportion to the scale of additive noise.
     ratio = max(found) / tested
     times = outward(ratio, digits=2 if ratio > _NEAR else 3, up=False).replace("E", "e")
-    return f"{_SEE}Less than {times} times the noise, or {claim}, is not enough."
+    return f"{_SEE}Below {times} times the noise is refuted."
 
 
 def _repair_undecided(result: TargetResult, wanted: Fraction) -> str:
     """What would decide an undecided claim: what a check found, or how many runs."""
     for check in result.properties:
         if check.status == "violated":
-            return f"Mend this first: {wording.checked(check)}."
+            return f"Mend this first: {check.name}."
     if result.price is not None and result.price.status == "above":
         return _least_change(result) or "Add noise, or claim what the certified price allows."
     attack, power = result.attack, result.power

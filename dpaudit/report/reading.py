@@ -9,14 +9,14 @@ from dpaudit.report import wording
 from dpaudit.results import Report, Verdict
 
 TERMS: Final = {
-    "Claim": "One record may change the probability of any outcome by at most a factor e^epsilon (2.7 at epsilon = 1).",
+    "Claim": "One record, changed as stated, alters the probability of any outcome by at most e^epsilon (2.7 times at 1).",
     "Attack": "Runs on two datasets that differ in one record. A claim is refuted if the outputs tell them apart too well.",
-    "Price": "The loss computed, with guaranteed bounds, from the noise that a function reports.",
+    "Price": "The certified privacy loss of the noise that a function reports.",
     "Proof": "A checked argument from source code to claim.",
 }
 """What the witnesses beside a verdict are, and what they said."""
 
-SEVERAL: Final = "Claims about the same change of the same records add up: 1 and 1 cost at most 2 (dpaudit account)."
+SEVERAL: Final = "Claims about one kind of change add up, 1 and 1 to 2; convert others: replaced = removed + added."
 """What several releases cost together: one record added or removed and one with other values are not the same change."""
 
 RELEASE: Final = ("May I release it?", "Several releases:")
@@ -45,7 +45,7 @@ def closing(report: Report) -> dict[str, str]:
     if any(result.attack for result in report.results):
         told["How sure:"] = wording.false_alarm(report)
     if Verdict.CONSISTENT in verdicts:
-        told["Consistent:"] = wording.power_target(report)
+        told["Consistent:"] = wording.CONSISTENT
     if verdicts & {Verdict.CONSISTENT, Verdict.INCONCLUSIVE}:
         told["Not looked at:"] = wording.NOT_COVERED
     if verdicts - {Verdict.FAILED}:
@@ -54,23 +54,24 @@ def closing(report: Report) -> dict[str, str]:
 
 
 def _said(counts: dict[str, int], total: int) -> str:
-    """How many of all have a witness, and what it says: "6 of 12, all in part", "2 of 3: 1 proven, 1 unknown", "None here"."""
+    """How many of all have a witness, and what it says: "6 of 12 have one, all in part", "None here"."""
     said = {word: count for word, count in counts.items() if count}
     if not said:
         return "None here"
-    start = f"{sum(said.values())} of {total}"
+    count = sum(said.values())
+    start = f"{count} of {total} {'has' if count == 1 else 'have'} one"
     if len(said) == 1:
-        return f"{start}, {'all ' if sum(said.values()) > 1 else ''}{next(iter(said))}"
+        return f"{start}, {'all ' if count > 1 else ''}{next(iter(said))}"
     return f"{start}: {', '.join(f'{count} {word}' for word, count in said.items())}"
 
 
 def _may_release(verdicts: set[Verdict]) -> str:
     """What the verdicts say to someone who wants to release what was audited."""
     words = {
-        Verdict.REFUTED: "not what is refuted, until it is repaired",
-        Verdict.FAILED: "not what failed, of which nothing is known",
-        Verdict.INCONCLUSIVE: "not yet what is inconclusive",
-        Verdict.CONSISTENT: "what is consistent, if your policy accepts its epsilon",
-        Verdict.PROVEN: "what is proven, if your policy accepts its epsilon",
+        Verdict.REFUTED: "Refuted: no, repair it and audit again.",
+        Verdict.FAILED: "Failed: no, nothing is known of it.",
+        Verdict.INCONCLUSIVE: "Inconclusive: not yet.",
+        Verdict.CONSISTENT: "Consistent: if your policy accepts its epsilon without full proof.",
+        Verdict.PROVEN: "Proven: if your policy accepts its epsilon.",
     }
-    return wording.sentence("; ".join(text for verdict, text in words.items() if verdict in verdicts))
+    return " ".join(text for verdict, text in words.items() if verdict in verdicts)

@@ -190,7 +190,7 @@ def _beside(result: TargetResult) -> Iterator[str]:
     """What checks and proofs say, a sentence each: violated ones, checks that were not run, and proofs that do not stand."""
     for status, text in wording.remarks(result):
         if status == "violated" or (status == "not run" and result.verdict not in (Verdict.REFUTED, Verdict.FAILED)):
-            yield wording.sentence(f"{status} is the check: {text}" if status == "violated" else f"not checked: {text}")
+            yield wording.sentence(f"a check fails: {text}" if status == "violated" else f"not checked: {text}")
     if wording.inversion(result):
         yield wording.inversion(result)
     proof = result.proof

@@ -51,6 +51,9 @@ _UNOPPOSED: Final = {
 }
 """What a verdict means where every check was run and nothing of what is shown beside it speaks against a claim."""
 
+CONSISTENT: Final = 'No violation was found. That is no proof; "would find": the epsilon that 9 of 10 such audits refute.'
+"""What a consistent verdict says of a claim, and how to read what is given beside it."""
+
 NOT_COVERED: Final = "any dataset or output not tried, time (--timing), printed text (--streams), memory, files, network."
 """What no audit looks at, in a sentence."""
 
@@ -166,7 +169,7 @@ def false_alarm(report: Report) -> str:
     if count == 1:
         return f"The attack refutes a claim that holds with probability at most {alpha}."
     family = report.settings.family.capitalize()
-    return f"The attack refutes even one of these {count} claims wrongly with probability at most {alpha} ({family})."
+    return f"The chance that the attack refutes any of these {count} claims wrongly is at most {alpha} ({family})."
 
 
 def family(report: Report) -> list[FamilyRow]:
@@ -191,12 +194,6 @@ def family_rule(report: Report) -> str:
             "one less, and so on; the first that is larger ends it."
         )
     return f"Every p-value is compared with {alpha} over the number of claims."
-
-
-def power_target(report: Report) -> str:
-    """What a consistent verdict promises at least."""
-    times = decimal(report.settings.power_target)
-    return f"No violation was found. That is no proof: 9 of 10 audits would find {times} times the claim on these datasets."
 
 
 def disclosures(report: Report) -> list[str]:

@@ -53,7 +53,7 @@ TARGETS: Final = (
     Noised(MODEL, _PAIR).target("classifier", "which tumours are malignant? Weights of a linear classifier"),
     Target(
         name="classifier_unscaled",
-        description="records in millimetres, noise for norm 1",
+        description="records in mm, though the noise assumes norm 1",
         sample=unscaled_classifier,
         claim=Claim(PureDP(epsilon=EPSILON), adjacency="replace_one"),
         data=MEASURED,

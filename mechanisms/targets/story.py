@@ -145,7 +145,7 @@ TARGETS: Final = (
     ),
     Target(
         name="count_swapped_scale",
-        description="noise of scale epsilon, not 1 / epsilon",
+        description="a count with noise of scale epsilon, not 1 / epsilon",
         run=count_with_swapped_scale,
         claim=COUNT.claim,
         data=TUMOURS,
@@ -221,7 +221,7 @@ TARGETS: Final = (
     ),
     Target(
         name="top_two_with_counts",
-        description="bins and their counts, each at the whole epsilon",
+        description="fullest bins with counts, epsilon spent twice",
         run=top_two_with_counts,
         claim=Claim(PureDP(epsilon=EPSILON)),
         neighbours=[((TUMOURS[0], TUMOURS[19]), TUMOURS[19:20])],

@@ -89,14 +89,14 @@ def test_an_event_is_a_clause(event, clause):
 def test_the_dataset_on_which_the_event_is_frequent_comes_first():
     forward = result(attack=attack(counted=bound(400, 20, Fraction(2), "forward")))
     reverse = result(attack=attack(counted=bound(400, 20, Fraction(2), "reverse")))
-    assert "Without record 3 (of 0 to 8), the output is at least 1.5 in 80 % of about 500 runs; with it, in 4 %." == answers.seen(
+    assert "Without record 3 (numbered 0 to 8), the output is at least 1.5 in 80 % of ~500 runs; with it, in 4 %." == answers.seen(
         forward
     )
-    assert "With record 3 (of 0 to 8), the output is at least 1.5 in 80 % of about 500 runs; without it, in 4 %." == answers.seen(
+    assert "With record 3 (numbered 0 to 8), the output is at least 1.5 in 80 % of ~500 runs; without it, in 4 %." == answers.seen(
         reverse
     )
     never = result(attack=attack(counted=bound(500, 0, Fraction(5)), pair="records 1 to 2 differ, 9 records"))
-    said = "On the first dataset, the output is at least 1.5 in 100 % of about 500 runs; on the second dataset, in none."
+    said = "On the first dataset, the output is at least 1.5 in 100 % of ~500 runs; on the second dataset, in none."
     assert said == answers.seen(never)
 
 
@@ -105,7 +105,7 @@ def test_the_dataset_on_which_the_event_is_frequent_comes_first():
     [
         (
             {"attack": attack(counted=bound(400, 20, Fraction(2)))},
-            "Check the sensitivity. Less than 2.0 times the noise, or a claim below 2, is not enough.",
+            "Cause not found: check sensitivity and shares of epsilon. Below 2.0 times the noise is refuted.",
         ),
         ({"attack": attack(counted=bound(500, 0, Fraction(5)))}, "One of the datasets gives outputs that the other never gave."),
         ({"attack": attack("length <= 1", bound(500, 0, Fraction(5)))}, "Fix keys, length and types of the output"),
@@ -146,7 +146,7 @@ def test_a_refutation_without_a_bound_above_the_claim_gives_the_p_value():
         ({"attack": attack(power=Power(None, None), runs=50_000)}, "More runs alone may not decide it"),
         ({"attack": attack(power=Power(None, None))}, "Only 2,000 runs were made: allow more of them"),
         ({"attack": attack(unread=Unread(3, 10, ("bytes",)))}, "Release numbers, texts or containers of them"),
-        ({"properties": (Property("law", "violated", 1, "off"),)}, "Mend this first: law: off."),
+        ({"properties": (Property("law", "violated", 1, "off"),)}, "Mend this first: law."),
     ],
 )
 def test_an_undecided_claim_is_told_what_would_decide_it(given, said):

@@ -59,18 +59,18 @@ def test_each_witness_against_a_claim_is_a_finding_and_nothing_else_is():
 
 def test_a_finding_says_what_the_attack_or_a_check_found(report):
     (attacked, checked, _) = findings(replace(report, results=report.results[8:9]))
-    said = "half_noise claims epsilon = 1 under add_remove. The claim of epsilon = 1 (one record added or removed) is false: "
+    said = "half_noise claims epsilon = 1 under add_remove. The claim epsilon = 1 (one record added or removed) is false: "
     assert attacked.text.startswith(said)
     assert " Repair: Declare the sensitivity that was measured" in attacked.text
     assert checked.text.endswith(" Violated is declared sensitivity: moves by more than 1.")
     (bare, *_) = findings(made(result(Verdict.REFUTED, rejected_in_family=True)))
     assert bare.text.startswith(
-        "count claims epsilon = 1 under add_remove. The claim of epsilon = 1 (one record added or removed) is false"
+        "count claims epsilon = 1 under add_remove. The claim epsilon = 1 (one record added or removed) is false"
     )
 
 
 _ADVICE = "Look at which step the two datasets part, and at the sensitivity that the noise is scaled to."
-_REFUTED = f"DPA-E01 The claim of epsilon = 1 (one record added or removed) is false. Why. Repair: {_ADVICE}"
+_REFUTED = f"DPA-E01 The claim epsilon = 1 (one record added or removed) is false. Why. Repair: {_ADVICE}"
 _UNDECIDED = (
     "DPA-I01 Undecided. Why. Repair: More runs alone may not decide it: give neighbours= on which the outputs differ as much as "
     "they can."

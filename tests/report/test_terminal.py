@@ -34,9 +34,9 @@ def test_claims_stand_in_the_order_in_which_they_want_attention(report):
 
 def test_a_refuted_claim_is_told_by_what_was_found_seen_and_is_to_be_done(report):
     text = words(report, width=130)
-    assert "The claim of epsilon = 1 (one record added or removed) is false: the true epsilon is at least 1.71." in text
-    frequent = "With one value of record 0 (of 0 to 1), the output is at most -146 in 49 % of about 75,000 runs;"
-    assert f"{frequent} with another, in 18 %." in text
+    assert "The claim epsilon = 1 (one record added or removed) is false: epsilon is at least 1.71." in text
+    frequent = "With one version of record 0 (numbered 0 to 1), the output is at most -146 in 49 % of ~75,000 runs;"
+    assert f"{frequent} with the other, in 18 %." in text
     assert "Repair: Declare the sensitivity that was measured" in text
 
 
@@ -61,7 +61,7 @@ def test_one_claim_is_told_with_pair_event_counts_seed_and_command(report):
         "at run 231",
         "seed 1, stream 3/1",
         "repeat dpaudit replay 'out/report.json#half_noise'",
-        "Violated is the check: declared sensitivity: moves by more than 1.",
+        "A check fails: declared sensitivity: moves by more than 1.",
         "release.py:12",
     ):
         assert part in text
@@ -101,10 +101,10 @@ def test_a_failed_target_is_told_with_its_reason_and_where_to_read_more(report):
 
 def test_claim_attack_price_and_proof_are_defined_with_what_they_said(report):
     text = words(report, width=130)
-    assert "Claim: One record may change the probability of any outcome by at most a factor e^epsilon" in text
+    assert "Claim: One record, changed as stated, alters the probability of any outcome by at most e^epsilon" in text
     assert "Attack: Runs on two datasets that differ in one record." in text
-    assert "noise that a function reports. 8 of 10, all within the claim." in text
-    assert '"in part": some steps rest on tests. 9 of 10: 1 refuted, 1 stale, 7 in part.' in text
+    assert "noise that a function reports. 8 of 10 have one, all within the claim." in text
+    assert '"in part": some steps rest on tests. 9 of 10 have one: 1 refuted, 1 stale, 7 in part.' in text
 
 
 def test_without_any_price_or_proof_the_definitions_say_so(report):
@@ -116,11 +116,11 @@ def test_without_any_price_or_proof_the_definitions_say_so(report):
 @pytest.mark.parametrize(
     ("verdicts", "said"),
     [
-        ([Verdict.REFUTED], "May I release it? Not what is refuted, until it is repaired. Several"),
-        ([Verdict.CONSISTENT], "May I release it? What is consistent, if your policy accepts its epsilon. Several"),
+        ([Verdict.REFUTED], "May I release it? Refuted: no, repair it and audit again. Several"),
+        ([Verdict.CONSISTENT], "May I release it? Consistent: if your policy accepts its epsilon without full proof. Several"),
         (
             [Verdict.INCONCLUSIVE, Verdict.FAILED],
-            "Not what failed, of which nothing is known; not yet what is inconclusive. Several",
+            "Failed: no, nothing is known of it. Inconclusive: not yet. Several",
         ),
     ],
 )
@@ -128,7 +128,7 @@ def test_whether_it_may_be_released_is_answered_with_what_several_releases_cost(
     chosen = tuple(next(one for one in report.results if one.verdict is verdict) for verdict in verdicts)
     text = words(replace(report, results=chosen), width=130)
     assert said in text
-    assert "Several releases: Claims about the same change of the same records add up: 1 and 1 cost at most 2" in text
+    assert "Several releases: Claims about one kind of change add up, 1 and 1 to 2; convert others" in text
 
 
 def test_public_data_of_several_targets_are_told_once(report):
@@ -140,8 +140,10 @@ def test_public_data_of_several_targets_are_told_once(report):
 
 def test_the_error_rates_are_stated(report):
     text = words(report, width=130)
-    assert "The attack refutes even one of these 10 claims wrongly with probability at most 1e-06 (Holm)." in text
-    assert "Consistent: No violation was found. That is no proof: 9 of 10 audits would find 1.25 times the claim" in text
+    assert "The chance that the attack refutes any of these 10 claims wrongly is at most 1e-06 (Holm)." in text
+    assert (
+        'Consistent: No violation was found. That is no proof; "would find": the epsilon that 9 of 10 such audits refute.' in text
+    )
     assert "Not looked at: any dataset or output not tried" in text
 
 

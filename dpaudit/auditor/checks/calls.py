@@ -89,8 +89,9 @@ def _reject_call(target: Target) -> str:
         )
     if names[:1] == ["self"]:
         owner, _, method = function.__qualname__.rpartition(".")
-        remedy = f"It is a method; pass that of an object: {role}={owner.rpartition('.')[2]}().{method}."
-    return f"the function takes ({_written(signature)}) and is called with ({call}). {remedy}"
+        remedy = f"It is a method: make an object and pass {role}={owner.rpartition('.')[2]}().{method}."
+    by_name = " by position" if any(one.kind is one.KEYWORD_ONLY for one in signature.parameters.values()) else ""
+    return f"the function takes ({_written(signature)}) and is called with ({call}){by_name}. {remedy}"
 
 
 def _written(signature: inspect.Signature) -> str:

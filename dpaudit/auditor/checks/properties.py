@@ -13,6 +13,7 @@ from dpaudit.auditor.checks.exact_law import check_exact_law
 from dpaudit.auditor.checks.query_laws import check_laws, check_sensitivity
 from dpaudit.auditor.checks.refusals import find_accepted_pairs
 from dpaudit.auditor.checks.replay import check_replay
+from dpaudit.auditor.checks.seeds import check_seeds
 from dpaudit.auditor.data.disclosure import common_releases, shows_values
 from dpaudit.auditor.data.records import copy_of, fingerprint
 from dpaudit.auditor.pairs.candidates import Neighbours
@@ -115,6 +116,7 @@ def check_target(subject: Subject, root: int, position: int) -> Checks:
     properties = (
         *of_outputs,
         _left_unchanged([changed for _, changed in trials]),
+        *check_seeds(target),
         *_of_the_query(target, kept),
         *(found.property for found in (check_replay(target, kept) if log else ())),
         *check_exact_law(target, kept),

@@ -86,7 +86,7 @@ def _scale() -> Diagnosis:
     """The noise follows the data."""
     return Diagnosis(
         "scale",
-        "The scale of the noise depends on the data: equal random numbers give wider noise on one dataset.",
+        "The scale of the noise depends on the data: with the same random numbers it is wider on one dataset.",
         "Scale the noise to public bounds, to which every value is clipped first.",
     )
 
@@ -352,7 +352,7 @@ def _too_narrow(scene: Scene, budget: _Budget | None) -> Diagnosis | None:
     times = f"about {_rounded(budget.factor)} times " if budget is not None else ""
     return Diagnosis(
         "narrow",
-        f"The value moves {times}further than the noise is made for."
+        f"One record changes the value {times}as much as the noise is made to hide."
         if times
         else "The noise is too narrow for how far the value moves.",
         "Find out how far one record can move the value at most, clip it to that, and scale the noise to it.",

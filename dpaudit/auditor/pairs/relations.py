@@ -36,7 +36,7 @@ def records_apart(first: Any, second: Any, adjacency: Adjacency) -> str:
     if found is None:
         return ""
     if not _fits(*found, adjacency):
-        return f"records in the first dataset alone: {found[0]}, in the second alone: {found[1]}"
+        return f"the first dataset has {found[0]} records that the second lacks, and the second {found[1]} that the first lacks"
     relabelled = adjacency.kind != "label" or (taken, put) != (1, 1)
     if relabelled or same(relabel_record(first[start], label_of(second[start])), second[start]):
         return ""

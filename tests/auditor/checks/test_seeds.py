@@ -1,0 +1,74 @@
+"""Constant seeds of the generator that an audited function draws from."""
+
+import importlib.util
+
+import pytest
+
+from dpaudit import Claim, PureDP, Target, Verdict, audit
+from dpaudit.auditor.checks.seeds import check_seeds
+from dpaudit.report import to_text
+
+CLAIM = Claim(PureDP(epsilon=1))
+
+
+def target_in(folder, source):
+    """A target whose function is `release` of a file."""
+    file = folder / "first.py"
+    file.write_text(source, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("first", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return Target(run=module.release, claim=CLAIM, data=[1, 2, 3])
+
+
+SEEDED = {
+    "numpy": "import numpy as np\nnp.random.seed(7)\ndef release(data, rng):\n    return len(data) + np.random.laplace()\n",
+    "from": "from numpy.random import seed, laplace\nseed(7)\ndef release(data):\n    return len(data) + laplace()\n",
+    "random": "import random\nrandom.seed(0)\ndef release(data):\n    return len(data) + random.gauss(0, 1)\n",
+    "object": "import numpy as np\nRNG = np.random.default_rng(42)\ndef release(data):\n    return len(data) + RNG.laplace()\n",
+    "old": "import numpy as np\nr = np.random.RandomState(seed=1)\ndef release(data, rng):\n    return len(data) + r.laplace()\n",
+    "helper": (
+        "import random\nR = random.Random(3)\ndef noise():\n    return R.gauss(0, 1)\n"
+        "def release(data):\n    return len(data) + noise()\n"
+    ),
+}
+FINE = {
+    "given": "import numpy as np\nnp.random.seed(7)\ndef release(data, rng):\n    return len(data) + rng.laplace()\n",
+    "data": (
+        "import numpy as np\nR = np.random.default_rng(0)\nX = R.normal(size=3)\n"
+        "def release(data, rng):\n    return len(data) + rng.laplace()\n"
+    ),
+    "projected": (
+        "import numpy as np\nR = np.random.default_rng(0)\n"
+        "def release(data, rng):\n    return R.normal() + len(data) + rng.laplace()\n"
+    ),
+    "other": "import random\nimport numpy as np\nrandom.seed(1)\ndef release(data):\n    return len(data) + np.random.laplace()\n",
+    "fresh": "import numpy as np\nR = np.random.default_rng()\ndef release(data):\n    return len(data) + R.laplace()\n",
+    "elsewhere": (
+        "import numpy as np\ndef simulate():\n    np.random.seed(0)\n"
+        "def release(data):\n    return len(data) + np.random.laplace()\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SEEDED)
+def test_a_seed_that_the_file_sets_is_a_violated_check(name, tmp_path):
+    found = check_seeds(target_in(tmp_path, SEEDED[name]))
+    assert [one.status for one in found] == ["violated"]
+    assert "first.py:2 gives its generator a constant seed" in found[0].detail
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_other_seeds_are_left_alone(name, tmp_path):
+    assert check_seeds(target_in(tmp_path, FINE[name])) == ()
+
+
+def test_objects_and_functions_without_source_have_no_seeds(tmp_path):
+    assert check_seeds(Target(run=lambda data, rng: rng.laplace(), claim=CLAIM, data=[1])) == ()
+    assert check_seeds(Target(run=max, claim=CLAIM, data=[1])) == ()
+
+
+def test_such_a_release_is_not_called_consistent(tmp_path):
+    report = audit(target_in(tmp_path, SEEDED["numpy"]), runs=20_000)
+    assert report.results[0].verdict is Verdict.INCONCLUSIVE
+    assert "draw the same noise" in to_text(report)
