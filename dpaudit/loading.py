@@ -34,7 +34,10 @@ Named here and not by entry points, since what a newcomer meets first is not for
 """
 
 
-_STATES_ITSELF: Final = "which states its claim and calls its function itself. Leave out --epsilon, --arg and --columns, or audit the function by its own name."
+_STATES_ITSELF: Final = (
+    "which states its claim and calls its function itself. Leave out --epsilon, --arg and --columns, "
+    "or audit the function by its own name."
+)
 
 Found: TypeAlias = Target | TargetFailure | Plain
 

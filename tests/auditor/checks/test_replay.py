@@ -280,4 +280,5 @@ def test_of_all_bundled_targets_those_with_a_false_log_are_accused_and_no_other(
         ("broken_mean", SAME_PATH),
         ("broken_noise", LOGGED_SENSITIVITY),
         ("broken_noise", MEASURED_PRICE),
+        ("broken_running_counts", LOGGED_SENSITIVITY),
     } == accused
