@@ -96,7 +96,7 @@ def forty(kind: str) -> Any:
     makers: list[Callable[[int], Any]] = [
         lambda index: gaussian(sigma=10 + index), lambda index: laplace(scale=20 + index),
         lambda index: discrete_laplace(scale=30 + index, sensitivity=2), lambda index: pure_dp(Fraction(1, 20 + index)),
-        lambda index: randomized_response(Fraction(1, 20 + index), categories=3),
+        lambda index: randomized_response(Fraction(1, 20 + index), categories=3, adjacency="add_remove"),
     ]  # fmt: skip
     return compose(*(makers[index % len(makers)](index) for index in range(40)))
 
@@ -108,6 +108,7 @@ def ours(job: str) -> dict[str, Any]:
     from dpaudit.accounting.engines import estimates, evaluate  # noqa: F401 - before the clock starts
 
     kind, _, name = job.partition(":")
+    names = {name: getattr(accounting, name) for name in accounting.__all__}
     if kind == "calibrate":
         rate, steps = SETTINGS[int(name)]
         begin = time.process_time()
@@ -121,7 +122,7 @@ def ours(job: str) -> dict[str, Any]:
     else:
         asked = OBJECTS[int(name)]
         epsilon, begin = Fraction(asked.epsilon), time.process_time()
-        loss = eval(asked.loss, {name: getattr(accounting, name) for name in accounting.__all__})  # noqa: S307 - texts above
+        loss = eval(asked.loss, names)  # noqa: S307 - texts above
     answers, times = [], []
     for index in range(FURTHER + 1):
         answers.append(loss.delta(epsilon=epsilon * (1 + Fraction(index, 1000))))

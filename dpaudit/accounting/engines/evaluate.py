@@ -122,7 +122,7 @@ def _first_answer(composition: Composition, question: Question) -> tuple[Engine,
         if engine is tilted_lattice:
             answer = replace(answer, reason=Reason(answer.reason.statement, (*answer.reason.parts, Reason(NOT_RUN))))
         found = (engine, answer if found is None else found[1].intersect(answer))
-        if is_narrow(found[1]) or engine is tilted_lattice:
+        if is_narrow(found[1]) or engine in {contour, tilted_lattice}:  # both ends are as near as their laws allow
             break
     if found is not None:
         return found

@@ -18,7 +18,7 @@ from dpaudit.accounting.engines.parts import Parts, parts_of
 from dpaudit.accounting.engines.plan import WIDTH, Plan, choose_plan
 from dpaudit.accounting.engines.saddles import COARSER, saddles_of, tilt_at
 from dpaudit.accounting.laws.between import dominated_laws, dominating_laws
-from dpaudit.accounting.model.composition import Composition, DeltaAt, Question, greatest_loss, infinite_loss
+from dpaudit.accounting.model.composition import Composition, DeltaAt, Question, greatest_loss, infinite_loss, is_narrow
 from dpaudit.accounting.model.search import log_of
 from dpaudit.accounting.model.transform import is_standard
 from dpaudit.exact import Enclosure, Reason
@@ -44,22 +44,35 @@ def tilted_lattice(composition: Composition, question: Question) -> Enclosure | 
     above, below = parts_of(composition, lower=False), parts_of(composition, lower=True)
     if not (above or below):
         return None
-    bounds = certified_bounds(composition, question)
-    narrow = Fraction(WIDTH) if isinstance(question, DeltaAt) else NARROW
-    if bounds.lower == bounds.upper or (not isinstance(bounds.upper, float) and bounds.width <= bounds.upper * narrow):
-        return bounds
     highest = dominating_laws(composition)
-    closed = highest != composition and not isinstance(bounds.upper, float) and exact_profile(highest) is not None
+    formed, bounds = exact_profile(highest) is not None, None
+    if formed:
+        bounds = certified_bounds(composition, question)
+        narrow = Fraction(WIDTH) if isinstance(question, DeltaAt) else NARROW
+        if bounds.lower == bounds.upper or (not isinstance(bounds.upper, float) and bounds.width <= bounds.upper * narrow):
+            return bounds
+    closed = bounds is not None and highest != composition and not isinstance(bounds.upper, float)
     high = _answer(highest, above, question, WIDTHS) if above and not closed else None
-    lowest = dominated_laws(composition)
-    low = high if below == above and not closed else None
-    if low is None and below and exact_profile(lowest) is None:  # a closed form is in the bounds already
-        low = _answer(lowest, below, question, WIDTHS)
+    low = high if below == above and not closed else _low(dominated_laws(composition), below, question)
+    if bounds is None:  # moments take longer than the lattice and say no more where it is narrow
+        bounds = certified_bounds(composition, question, upper=high is None or not is_narrow(high))
     reasons = tuple(answer.reason for answer in (high, low) if answer is not None)
     if not reasons:
         return bounds
     reason = reasons[0] if high is low else Reason("upper end from the laws above, lower end from those below", reasons)
     return bounds.intersect(Enclosure(low.lower if low else Fraction(0), high.upper if high else math.inf, reason))
+
+
+def lattice_below(composition: Composition, question: Question) -> Enclosure:
+    """What is known from below alone: by the lattice of the laws below, or their closed form, or the chance of an infinite loss."""
+    bounds = certified_bounds(composition, question, upper=False)
+    low = _low(dominated_laws(composition), parts_of(composition, lower=True), question)
+    return bounds if low is None else bounds.intersect(Enclosure(low.lower, bounds.upper, low.reason))
+
+
+def _low(lowest: Composition, below: Parts | None, question: Question) -> Enclosure | None:
+    """The lattice of laws below; None where there is none, or where a closed form is in the bounds already."""
+    return _answer(lowest, below, question, WIDTHS) if below and exact_profile(lowest) is None else None
 
 
 def rough_upper_end(composition: Composition, question: Question) -> Enclosure | None:
