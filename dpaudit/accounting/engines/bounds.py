@@ -11,7 +11,7 @@ from typing import Final
 
 from dpaudit.accounting.engines.closed_forms import Profile, exact_profile
 from dpaudit.accounting.engines.moments import moment_bound
-from dpaudit.accounting.laws.between import dominated_laws, dominating_laws, end_of
+from dpaudit.accounting.laws.between import are_pairs_above, dominated_laws, dominating_laws, end_of
 from dpaudit.accounting.laws.response import BoundedRange
 from dpaudit.accounting.model.composition import Composition, DeltaAt, Question, greatest_loss, infinite_loss, merge_parts
 from dpaudit.accounting.model.law import Bracketed
@@ -36,12 +36,12 @@ def certified_bounds(composition: Composition, question: Question, *, upper: boo
 @lru_cache(maxsize=16)
 def _profile_above(composition: Composition) -> Profile:
     """The closed form or the moment bound, whichever is better."""
-    exact = exact_profile(composition)
+    exact, pairs = exact_profile(composition), are_pairs_above(composition)
 
     def delta(epsilon: Fraction, floor: Fraction) -> Enclosure:
-        """The smaller of the two bounds, nothing from below; moments are not asked beside a narrow closed form."""
+        """The smaller of the two bounds, nothing from below; moments are not asked beside a narrow closed form of pairs."""
         tight = None if exact is None else exact.at(epsilon, floor)
-        if tight is not None and tight.width * NARROW < tight.upper:
+        if tight is not None and pairs and tight.width * NARROW < tight.upper:
             return Enclosure(Fraction(0), tight.upper, tight.reason)
         moments = moment_bound(composition, epsilon)
         best: Endpoint = moments.upper

@@ -64,12 +64,10 @@ def moments_of(
             rule = quadrature(law.law, count, greatest=greatest, place=place)
             return None if rule is None else (MixedMoments(rule), arb(0))
         case Blend():
-            found = [moments_of(base, count, greatest=greatest, place=place, tail=tail, floats=floats) for base, _ in law.components]
-            known = [(one, weight) for one, (_, weight) in zip(found, law.components, strict=True) if one is not None]
-            if len(known) < len(found):
-                return None
-            infinity = sum((ball(weight) * one[1] for one, weight in known), ball(law.beyond))
-            return BlendMoments(tuple((one[0], weight) for one, weight in known)), infinity
+            found = [
+                moments_of(base, count, greatest=greatest, place=place, tail=tail, floats=floats) for base, _ in law.components
+            ]
+            return _blended(law, [one for one in found if one is not None])
         case DoubleExponential():
             end = ball(law.epsilon)
             return Elementary(_points(law, tail), (-end / 2).exp() / 4, end), arb(0)
@@ -81,6 +79,15 @@ def moments_of(
             if law.nodes().losses.size or len(points.finite) > MOST_POINTS:
                 return None
             return Elementary(_points(law, tail), arb(0), arb(0)), points.p_infinity
+
+
+def _blended(law: Blend, found: Sequence[tuple[Moments, arb]]) -> tuple[Moments, arb] | None:
+    """Moments of a blend from those of its components; None where some are missing."""
+    if len(found) < len(law.components):
+        return None
+    weights = [weight for _, weight in law.components]
+    infinity = sum((ball(weight) * mass for (_, mass), weight in zip(found, weights, strict=True)), ball(law.beyond))
+    return BlendMoments(tuple((moments, weight) for (moments, _), weight in zip(found, weights, strict=True))), infinity
 
 
 def _points(law: Distribution, tail: int) -> tuple[tuple[arb, arb], ...]:

@@ -43,12 +43,7 @@ def _estimate(parts: Parts, epsilon: float) -> float | None:
         return None
     if place is None:  # no tilt reaches so far
         return -math.inf
-    # Where the tilted law jumps from common losses to rare ones, no tilt has its mean at epsilon: the least bound lies between two.
-    bounds = []
-    for one in (place - 1, place):
-        near, log_delta, _ = saddles.at(one)
-        bounds.append((log_delta - tilt_at(one) * (epsilon - near), one))
-    bound, place = min(bounds)
+    bound = saddles.bound(place, epsilon)
     line = _line(saddles, place, epsilon, bound)
     return min(bound if line is None else line, 0.0)
 

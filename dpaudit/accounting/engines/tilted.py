@@ -18,7 +18,7 @@ from dpaudit.accounting.engines.parts import Parts, parts_of
 from dpaudit.accounting.engines.plan import WIDTH, Plan, choose_plan
 from dpaudit.accounting.engines.saddles import COARSER, saddles_of, tilt_at
 from dpaudit.accounting.laws.between import dominated_laws, dominating_laws
-from dpaudit.accounting.model.composition import Composition, DeltaAt, Question, greatest_loss, infinite_loss, is_narrow
+from dpaudit.accounting.model.composition import Composition, DeltaAt, Question, greatest_loss, infinite_loss
 from dpaudit.accounting.model.search import log_of
 from dpaudit.accounting.model.transform import is_standard
 from dpaudit.exact import Enclosure, Reason
@@ -44,18 +44,14 @@ def tilted_lattice(composition: Composition, question: Question) -> Enclosure | 
     above, below = parts_of(composition, lower=False), parts_of(composition, lower=True)
     if not (above or below):
         return None
+    bounds = certified_bounds(composition, question)
+    narrow = Fraction(WIDTH) if isinstance(question, DeltaAt) else NARROW
+    if bounds.lower == bounds.upper or (not isinstance(bounds.upper, float) and bounds.width <= bounds.upper * narrow):
+        return bounds
     highest = dominating_laws(composition)
-    formed, bounds = exact_profile(highest) is not None, None
-    if formed:
-        bounds = certified_bounds(composition, question)
-        narrow = Fraction(WIDTH) if isinstance(question, DeltaAt) else NARROW
-        if bounds.lower == bounds.upper or (not isinstance(bounds.upper, float) and bounds.width <= bounds.upper * narrow):
-            return bounds
-    closed = bounds is not None and highest != composition and not isinstance(bounds.upper, float)
+    closed = highest != composition and not isinstance(bounds.upper, float) and exact_profile(highest) is not None
     high = _answer(highest, above, question, WIDTHS) if above and not closed else None
     low = high if below == above and not closed else _low(dominated_laws(composition), below, question)
-    if bounds is None:  # moments take longer than the lattice and say no more where it is narrow
-        bounds = certified_bounds(composition, question, upper=high is None or not is_narrow(high))
     reasons = tuple(answer.reason for answer in (high, low) if answer is not None)
     if not reasons:
         return bounds
