@@ -14,6 +14,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
+import signal
 import subprocess
 import sys
 import time
@@ -26,6 +28,9 @@ from typing import Any, Final
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+
+PATIENCE: Final = 60
+"""Seconds of processor time after which a job is given up."""
 
 FURTHER: Final = 50
 """Further questions to each loss."""
@@ -177,11 +182,13 @@ def jobs() -> list[tuple[str, str, bool]]:
     return [*found, *((f"calibrate:{place}", f"{steps:,} steps at q {rate}", True) for place, (rate, steps) in enumerate(SETTINGS))]
 
 
-def measure(python: str, side: str, job: str) -> dict[str, Any]:
-    """One job in a process of its own, on one thread."""
+def measure(python: str, side: str, job: str) -> dict[str, Any] | None:
+    """One job in a process of its own, on one thread; None where it takes too long."""
     single = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     command = [python, str(Path(__file__).resolve()), "--job", side, job]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **single})
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env={**os.environ, **single})
+    if done.returncode == -signal.SIGXCPU:
+        return None
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return answer
 
@@ -206,6 +213,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.job:
         warnings.simplefilter("ignore")
+        resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE + 5))
         print(json.dumps({"ours": ours, "peer": peers}[options.job[0]](options.job[1])))
         return 0
     from measuring import Bar, bars_table, table, versions, write
@@ -216,8 +224,9 @@ def main() -> int:
         runs: dict[str, list[dict[str, Any]]] = {side: [] for side in sides}
         for _ in range(options.repeats):
             for side, python in sides.items():
-                runs[side].append(measure(python, side, job))
-        found = {side: best(known) for side, known in runs.items()}
+                if (run := measure(python, side, job)) is not None:
+                    runs[side].append(run)
+        found = {side: best(known) for side, known in runs.items() if known}
         record.append({"job": name, **found})
         shown[job] = found["ours"]
         mine, other = found["ours"], found.get("peer")
@@ -239,7 +248,7 @@ def main() -> int:
         Bar("slowest of four calibrations, s", max(shown[f"calibrate:{place}"]["first"] for place in range(4)), 1, most=True),
     ]
     text = (
-        f"Processor time on one thread, the least of {options.repeats} new processes; the peer is dp-accounting's `PLDAccountant`\n"
+        f"Processor time on one thread, the least of {options.repeats} new processes, none beyond {PATIENCE} s; the peer is dp-accounting's `PLDAccountant`\n"
         "with its defaults. Of 50 further questions the median and the longest; of a calibration the whole; width is that of the\n"
         "widest interval for delta, relative.\n\n"
         f"{table(head, rows)}\n## Bars\n\n{bars_table(bars)}"

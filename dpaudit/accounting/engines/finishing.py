@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from dpaudit.accounting.engines.closed_forms import Profile, counted_profile
 from dpaudit.accounting.engines.jumps import largest_jump
 from dpaudit.accounting.engines.shape import implied
+from dpaudit.accounting.engines.tilts import tilted_end
 from dpaudit.accounting.laws.between import dominated_laws, dominating_laws
 from dpaudit.accounting.laws.unsampled import published_laws
 from dpaudit.accounting.model.composition import Composition, DeltaAt, EpsilonAt, Question, greatest_loss, infinite_loss, is_narrow
@@ -60,6 +61,8 @@ def _further(composition: Composition, question: Question, plain: Plain, *, inve
         yield Enclosure(Fraction(0), worst.upper, Reason(PUBLISHED, (worst.reason,)))
     if inverted:
         return
+    if (tilted := tilted_end(composition, question)) is not None:
+        yield tilted
     above, below = counted_profile(dominating_laws(composition)), counted_profile(dominated_laws(composition))
     if above is not None:
         answer = above.answer(question)

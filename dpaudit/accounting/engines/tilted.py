@@ -102,13 +102,14 @@ def _answer(composition: Composition, parts: Parts, question: Question, widths: 
 
 
 def _delta_within(evaluated: Evaluated, epsilon: Fraction) -> Enclosure:
-    """Delta at an epsilon; outside the window what delta at its ends implies, since delta falls with epsilon."""
+    """Delta at an epsilon; far from that of the plan, also what delta at the last good one implies, since it falls with epsilon."""
     first, last = evaluated.ends
+    found = evaluated.delta(epsilon)
     if epsilon < first:
-        return Enclosure(evaluated.delta(first).lower, Fraction(1), Reason("delta at a larger epsilon"))
+        return found.intersect(Enclosure(evaluated.delta(first).lower, Fraction(1), Reason("delta at a larger epsilon")))
     if epsilon > last:
-        return Enclosure(Fraction(0), evaluated.delta(last).upper, Reason("delta at a smaller epsilon"))
-    return evaluated.delta(epsilon)
+        return found.intersect(Enclosure(Fraction(0), evaluated.delta(last).upper, Reason("delta at a smaller epsilon")))
+    return found
 
 
 def _lattice_near(parts: Parts, epsilon: float | None, log_delta: float | None, widths: Sequence[float]) -> Evaluated | None:
