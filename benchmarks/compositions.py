@@ -22,6 +22,7 @@ import math
 import random
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -414,23 +415,25 @@ def main() -> int:
     end, rows = time.monotonic() + options.seconds, []
     if options.rows is not None and options.rows.exists():
         rows = [json.loads(line) for line in options.rows.read_text(encoding="utf-8").splitlines()]
-    known = {row["case"] for row in rows}
+    known, code = {row["case"] for row in rows}, code_of(["dpaudit/accounting"])
     for number in range(options.first, options.first + options.count):
         if time.monotonic() > end:
             break
         if number in known:
             continue
-        rows.append(judge(number))
+        rows.append({**judge(number), "code": code})
         if options.rows is not None:
             with options.rows.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(rows[-1]) + "\n")
     numbers = sorted(row["case"] for row in rows)
     record = {
-        "versions": versions(("mpmath", "numpy", "python-flint")), "code": code_of(["dpaudit/accounting"]),
+        "versions": versions(("mpmath", "numpy", "python-flint")), "code": code, "codes": Counter(row["code"] for row in rows),
         "first": numbers[0], "last": numbers[-1], "count": len(numbers),
         "telling": [row for row in rows if row["verdict"] not in {"narrow", "no reference"}],
     }  # fmt: skip
-    text = f"Cases {numbers[0]} to {numbers[-1]}, {len(numbers)} in all.\n\n{summarise(rows)}"
+    now = record["codes"][code]
+    scope = f"Cases {numbers[0]} to {numbers[-1]}, {len(numbers)} in all, {now} of them with the code as it stands."
+    text = f"{scope}\n\n{summarise(rows)}"
     write(options.output, "compositions", "Random compositions against independent references", text, record)
     return 1 if any(row["verdict"] == "WRONG" for row in rows) else 0
 

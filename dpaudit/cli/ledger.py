@@ -111,10 +111,31 @@ def check(*, path: Path, scope: str, expression: str, times: int, adjacency: str
 @_file
 @click.argument("scope", required=False)
 @click.option("--entries", "count", default=_RECENT, show_default=True, metavar="N", help="How many of the newest entries.")
+@click.option("--plot", metavar="FILE.svg", help="Draw what was spent of each budget after each entry.")
 @json_option
-def show(*, path: Path, scope: str | None, count: int, as_json: bool) -> None:
+def show(*, path: Path, scope: str | None, count: int, plot: str | None, as_json: bool) -> None:
     """Show budgets, what is left of them, and the newest entries."""
-    _show(_opened(path), scope, as_json=as_json, count=count)
+    opened = _opened(path)
+    if plot is not None:
+        _draw(opened, scope, Path(plot))
+    _show(opened, scope, as_json=as_json, count=count)
+
+
+def _draw(opened: Ledger, scope: str | None, path: Path) -> None:
+    """Write the budgets over time as an SVG file."""
+    from dpaudit.ledger.accounts import shares_over_time
+    from dpaudit.report import write_text
+    from dpaudit.report.loss_files import SPENT_AT_ONCE, spending_file
+
+    if path.suffix.lower() != ".svg":
+        raise InvalidArgument("DPA503", f"plots are written as SVG, got {path.name}. Choose a name that ends in .svg.")
+    entries, accounts = opened.entries(), opened.accounts(scope)
+    if not 0 < len(accounts) <= SPENT_AT_ONCE:
+        raise InvalidArgument(
+            "DPA503", f"one to {SPENT_AT_ONCE} budgets are drawn at once, got {len(accounts)}. Give another SCOPE."
+        )
+    drawn = [(str(account.scope), shares_over_time(account, entries)) for account in accounts]
+    write_text(spending_file(drawn, entries[-1].number), path)
 
 
 @ledger.command("verify", short_help="Check that nothing was changed.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final
@@ -13,7 +13,7 @@ from dpaudit.accounting import PrivacyLoss
 from dpaudit.accounting.budgets.filters import Amounts, Cap
 from dpaudit.claims import Guarantee
 from dpaudit.errors import LedgerFailure, LedgerRefusal
-from dpaudit.ledger.entries import Scope
+from dpaudit.ledger.entries import LedgerEntry, Scope
 from dpaudit.ledger.plain import cap_of
 from dpaudit.ledger.store import entry_from_row
 
@@ -99,6 +99,24 @@ def charge_accounts(
         after.append(replace(account, spent=total))
         amounts[str(account.number)] = account.cap.written(cost)
     return after, amounts
+
+
+def shares_over_time(account: Account, entries: Iterable[LedgerEntry]) -> list[tuple[int, float]]:
+    """Return the share of a budget that is spent after each entry that changed it, of the currency of which most is spent."""
+    key, spent, charged = str(account.number), account.cap.nothing, dict[int, Amounts]()
+    found = [(account.number, 0.0)]
+    for entry in entries:
+        amounts = entry.body.get("amounts", {})
+        if entry.kind == "cancel" and entry.body["charge"] in charged:
+            spent = account.cap.after(spent, tuple(-amount for amount in charged[entry.body["charge"]]))
+        elif key in amounts:
+            charged[entry.number] = account.cap.read(amounts[key])
+            spent = account.cap.after(spent, charged[entry.number])
+        else:
+            continue
+        shares = [amount / limit for amount, limit in zip(spent, account.cap.limits, strict=True) if limit]
+        found.append((entry.number, float(max(shares, default=0))))
+    return found
 
 
 def move(connection: sqlite3.Connection, amounts: Mapping[str, Mapping[str, str]], *, sign: int) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import NormalDist
+from typing import Final
 
 from dpaudit.report.drawing import Axis, Band, Line, draw, linear_ticks, log_ticks
 from dpaudit.report.plots import tick
-from dpaudit.report.svg import CLAIM, PRICE, QUIET, alone
+from dpaudit.report.svg import ATTACK, CLAIM, PRICE, QUIET, alone
 
 Ends = Sequence[tuple[float, float, float]]
 """Both certified ends for each place: (place, lower, upper)."""
@@ -70,3 +71,22 @@ def budget_file(points: Ends, name: str, *, delta: str) -> str:
         f"Certified epsilon at delta = {delta} after each of {last[0]:g} releases: {last[1]:.4g} to {last[2]:.4g} at the end."
     )
     return alone(draw(shapes, across, up, title=f"Budget over time of {name}", description=description, key="budget"))
+
+
+SPENT_AT_ONCE: Final = 3
+"""Budgets whose names fit above one drawing."""
+
+
+def spending_file(budgets: Sequence[tuple[str, Sequence[tuple[int, float]]]], last: int) -> str:
+    """The spent share of each budget of a ledger after each entry up to the last, as steps; at 1 nothing is left."""
+    shapes = [Line([(budgets[0][1][0][0], 1.0), (last, 1.0)], QUIET, 1.0, "all of it", dashed=True)]
+    for (name, points), colour in zip(budgets, (PRICE, CLAIM, ATTACK), strict=False):
+        after = [*(entry for entry, _ in points[1:]), last]
+        steps = [corner for (entry, share), end in zip(points, after, strict=True) for corner in ((entry, share), (end, share))]
+        shapes.append(Line(steps, colour, 2.4, name))
+    first, most = min(points[0][0] for _, points in budgets), max(1.0, *(share for _, points in budgets for _, share in points))
+    across = Axis("entry of the ledger", first, max(last, first + 1), linear_ticks(first, max(last, first + 1), whole=True))
+    up = Axis("share of the budget", 0.0, 1.05 * most, linear_ticks(0.0, 1.05 * most))
+    spent = "; ".join(f"{name}: {points[-1][1]:.4g} of it spent" for name, points in budgets)
+    description = f"Spent share of each budget up to entry {last}, of the currency of which most is spent. {spent}."
+    return alone(draw(shapes, across, up, title="Budgets over time", description=description, key="spending"))

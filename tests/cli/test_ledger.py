@@ -1,8 +1,13 @@
 """`dpaudit ledger`: what each verb prints, its exit codes, and JSON on stdout."""
 
 import json
+from pathlib import Path
 
 import pytest
+
+from dpaudit.accounting import gaussian
+from dpaudit.ledger import Ledger
+from dpaudit.ledger.accounts import shares_over_time
 
 FILE = "budget.ledger"
 WHERE = "survey/person/report"
@@ -89,3 +94,30 @@ def test_a_ledger_and_its_export_are_verified_against_a_head(opened, tmp_path):
 def test_without_a_ledger_there_is_nothing_to_show(dpaudit):
     for verb in (("show",), ("verify",), ("export",), ("spend", WHERE, "laplace(scale=1)")):
         assert 2 == dpaudit("ledger", verb[0], FILE, *verb[1:]).exit_code
+
+
+def test_the_budgets_over_time_are_drawn_with_what_was_given_back(dpaudit, tmp_path):
+    dpaudit("ledger", "init", FILE, "survey/person", "--epsilon", "4", "--delta", "1e-6")
+    dpaudit("ledger", "init", FILE, "survey/person/report", "--rho", "1/8")
+    dpaudit("ledger", "spend", FILE, WHERE, "gaussian(sigma=4)")
+    with Ledger(FILE).charge(gaussian(sigma=4), scope=WHERE) as charge:
+        charge.cancel()
+    dpaudit("ledger", "spend", FILE, "survey/person/other", "gaussian(sigma=40)")
+    opened = Ledger(FILE)
+    whole, part = opened.accounts()
+    assert [(3, 0.0), (4, 0.25), (5, 0.5), (6, 0.25)] == shares_over_time(part, opened.entries())
+    number, share = shares_over_time(whole, opened.entries())[-1]
+    assert (7, float(whole.spent[0] / whole.cap.limits[0])) == (number, share)
+    assert 0 == dpaudit("ledger", "show", FILE, WHERE, "--plot", "budget.svg").exit_code
+    drawn = Path("budget.svg").read_text(encoding="utf-8")
+    assert "survey/person/report: 0.25 of it spent" in drawn
+
+
+@pytest.mark.parametrize(("budgets", "name"), [(1, "budget.png"), (0, "budget.svg"), (4, "budget.svg")])
+def test_a_drawing_of_no_or_too_many_budgets_is_refused(dpaudit, budgets, name):
+    dpaudit("ledger", "init", FILE)
+    for number in range(budgets):
+        dpaudit("ledger", "init", FILE, f"survey/{number}", "--epsilon", "1")
+    result = dpaudit("ledger", "show", FILE, "--plot", name)
+    assert 2 == result.exit_code
+    assert "DPA503" in result.stderr

@@ -15,6 +15,7 @@ import numpy as np
 from dpaudit.claims import PureDP
 from dpaudit.errors import DpauditError, LedgerFailure
 from dpaudit.ledger import Ledger, verify_ledger
+from dpaudit.ledger.accounts import shares_over_time
 from mechanisms import GaussianMechanism, LaplaceMechanism, source_from
 
 SCOPE = "survey/person/report"
@@ -178,7 +179,20 @@ def interrupt(_connection):
     raise KeyboardInterrupt
 
 
+def budgets_over_time_end_where_the_ledger_does():
+    with ledger() as one:
+        one.spend(PureDP("1/4"), scope=SCOPE)
+        with one.charge(PureDP("1/2"), scope=SCOPE) as charge:
+            charge.cancel()
+        one.spend(PureDP("1/8"), scope=SCOPE)
+        (account,) = one.accounts()
+        shares = [share for _, share in shares_over_time(account, one.entries())]
+        assert shares == [0, 0.25, 0.75, 0.25, 0.375]
+        assert shares[-1] == 1 - left(one)
+
+
 CHECKS = (
+    budgets_over_time_end_where_the_ledger_does,
     charges_are_counted_once_and_refused_beyond_a_budget,
     more_than_was_reserved_is_charged_and_nothing_released_is_given_back,
     what_was_changed_is_found,

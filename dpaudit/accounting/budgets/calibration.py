@@ -149,18 +149,20 @@ def _guess(budget: _Budget, make: Callable[[Fraction], PrivacyLoss], good: Fract
     at_low, at_high = excess(low), excess(high)
     if not at_low <= 0 < at_high:
         return None
+    # The Illinois rule: an end that stays twice in a row counts half. Far away log(delta) is huge, so its size is compressed.
+    kept, weight = "", 1.0  # the end that stayed, and how much the high one counts beside the low one
     for trial in range(MOST_GUESSES):
         if abs(high - low) <= GUESSED:
             break
-        share = _share(at_low, at_high) if trial % 3 else 0.5
+        share = _share(math.asinh(at_low), weight * math.asinh(at_high)) if trial > 1 else 0.5
         middle = low + min(max(share, 1e-3), 1 - 1e-3) * (high - low)
         found = excess(middle)
+        if abs(found) <= GUESSED:
+            return Fraction(math.exp(middle))
         if found <= 0:
-            low, at_low = middle, found
-            if abs(found) <= GUESSED:
-                break
+            low, at_low, weight, kept = middle, found, weight / 2 if kept == "high" else 1.0, "high"
         else:
-            high, at_high = middle, found
+            high, at_high, weight, kept = middle, found, weight * 2 if kept == "low" else 1.0, "low"
     return Fraction(math.exp(low)) if math.isfinite(at_high) else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -10,20 +11,21 @@ from typing import Final
 
 from dpaudit.accounting.engines.closed_forms import Profile, exact_profile
 from dpaudit.accounting.engines.moments import moment_bound
-from dpaudit.accounting.laws.between import dominated_laws, dominating_laws, end_of
-from dpaudit.accounting.laws.normal_mixtures import mixture_of
+from dpaudit.accounting.laws.between import are_pairs_above, dominated_laws, dominating_laws, end_of
 from dpaudit.accounting.laws.response import BoundedRange
-from dpaudit.accounting.model.composition import Composition, Question, greatest_loss, infinite_loss, merge_parts
+from dpaudit.accounting.model.composition import Composition, DeltaAt, Question, greatest_loss, infinite_loss, merge_parts
 from dpaudit.accounting.model.law import Bracketed
 from dpaudit.exact import Enclosure, Endpoint, Reason
 
 NARROW: Final = 1024  # A closed form is narrow if its width is less than one over this of it
 
 
-def certified_bounds(composition: Composition, question: Question) -> Enclosure:
-    """Delta or epsilon in one direction, between a bound from above and one from below."""
-    above = _profile_above(dominating_laws(composition)).answer(question)
+def certified_bounds(composition: Composition, question: Question, *, upper: bool = True) -> Enclosure:
+    """Delta or epsilon in one direction, between a bound from below and, unless `upper` is False, one from above."""
     below = _profile_below(composition).answer(question)
+    if not upper:
+        return Enclosure(below.lower, 1 if isinstance(question, DeltaAt) else math.inf, below.reason)
+    above = _profile_above(dominating_laws(composition)).answer(question)
     grounds = tuple(Reason(law.bracket_source()) for law, _ in composition.parts if isinstance(law, Bracketed))
     ends = (Reason("upper end", (above.reason,)), Reason("lower end", (below.reason,)))
     return Enclosure(below.lower, above.upper, Reason("certified bounds, not tight", (*ends, *grounds)))
@@ -34,14 +36,12 @@ def certified_bounds(composition: Composition, question: Question) -> Enclosure:
 @lru_cache(maxsize=16)
 def _profile_above(composition: Composition) -> Profile:
     """The closed form or the moment bound, whichever is better."""
-    exact = exact_profile(composition)
-    mixture = mixture_of(composition.parts)
-    alone = mixture is not None and not mixture[1]
+    exact, pairs = exact_profile(composition), are_pairs_above(composition)
 
     def delta(epsilon: Fraction, floor: Fraction) -> Enclosure:
-        """The smaller of the two bounds, nothing from below; moments are not asked beside the closed form of Gaussian mixtures."""
+        """The smaller of the two bounds, nothing from below; moments are not asked beside a narrow closed form of pairs."""
         tight = None if exact is None else exact.at(epsilon, floor)
-        if tight is not None and alone and tight.width * NARROW < tight.upper:
+        if tight is not None and pairs and tight.width * NARROW < tight.upper:
             return Enclosure(Fraction(0), tight.upper, tight.reason)
         moments = moment_bound(composition, epsilon)
         best: Endpoint = moments.upper

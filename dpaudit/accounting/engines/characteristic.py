@@ -13,7 +13,7 @@ import numpy as np
 from flint import acb, acb_mat, arb
 
 from dpaudit.accounting.engines.float_sums import float_sums
-from dpaudit.accounting.laws.distributions import DoubleExponential, Normal, Thinned, WorstOfRange
+from dpaudit.accounting.laws.distributions import Blend, DoubleExponential, Normal, Thinned, WorstOfRange
 from dpaudit.accounting.laws.mixed_distribution import MixedLosses
 from dpaudit.accounting.laws.mixed_quadrature import Quadrature, quadrature
 from dpaudit.accounting.model.distribution import Distribution
@@ -23,8 +23,7 @@ from dpaudit.exact import ball
 MOST_POINTS: Final = 1 << 12  # Laws with more points, and quadratures with more nodes, are left to the lattice
 # Nats by which the errors of a quadrature are to be smaller than what it computes, for a law that is used once.
 ACCURACY: Final = 56
-ROUGH: Final = 0.05  # Nats by which a rough bound is lowered
-SKIPPED: Final = 4  # Such a bound is computed on one node in so many
+SKIPPED: Final = 4  # A rough bound is computed on one node in so many
 ACCURACY_OF_FLOATS: Final = 30  # The same where values are computed in floats
 WIDEST_STRIP: Final = 8.0  # Half the width of the strip, in standard deviations, where no branch point is nearer
 SHIFTS: Final = np.geomspace(1e-7, 1.0, 48)  # Shifts of the line of integration that are tried, relative to the widest
@@ -47,7 +46,7 @@ class Moments(Protocol):
         """A ball at or above |M(theta + i t)| for every t >= place."""
 
     def rough_beyond(self, theta: Fraction, place: Fraction) -> float:
-        """Logarithm of about as much or less, in floats: where it is too much, the bound need not be computed."""
+        """Logarithm of about as much, or of less, in floats: where it is too much, the bound need not be computed."""
 
 
 def moments_of(
@@ -64,6 +63,11 @@ def moments_of(
         case MixedLosses():
             rule = quadrature(law.law, count, greatest=greatest, place=place)
             return None if rule is None else (MixedMoments(rule), arb(0))
+        case Blend():
+            found = [
+                moments_of(base, count, greatest=greatest, place=place, tail=tail, floats=floats) for base, _ in law.components
+            ]
+            return _blended(law, [one for one in found if one is not None])
         case DoubleExponential():
             end = ball(law.epsilon)
             return Elementary(_points(law, tail), (-end / 2).exp() / 4, end), arb(0)
@@ -75,6 +79,15 @@ def moments_of(
             if law.nodes().losses.size or len(points.finite) > MOST_POINTS:
                 return None
             return Elementary(_points(law, tail), arb(0), arb(0)), points.p_infinity
+
+
+def _blended(law: Blend, found: Sequence[tuple[Moments, arb]]) -> tuple[Moments, arb] | None:
+    """Moments of a blend from those of its components; None where some are missing."""
+    if len(found) < len(law.components):
+        return None
+    weights = [weight for _, weight in law.components]
+    infinity = sum((ball(weight) * mass for (_, mass), weight in zip(found, weights, strict=True)), ball(law.beyond))
+    return BlendMoments(tuple((moments, weight) for (moments, _), weight in zip(found, weights, strict=True))), infinity
 
 
 def _points(law: Distribution, tail: int) -> tuple[tuple[arb, arb], ...]:
@@ -267,13 +280,17 @@ class SampledNormal:
         return arb(1) if self.removing else (self._mu * ball(distance) / 2).cos() ** -ball(order)
 
     def rough_beyond(self, theta: Fraction, place: Fraction) -> float:
-        """The same bound on every fourth node and shift, a little lowered."""
-        return self._shifted(theta, place, SHIFTS[::SKIPPED])[2] - ROUGH
+        """The same bound on every fourth node."""
+        return self._best_shift(theta, place)[1]
 
     def _shift(self, theta: Fraction, place: Fraction) -> Fraction:
-        """The best shift of the line, sought in floats: among few, then among those next to the best of these."""
+        """The best shift of the line, sought in floats."""
+        return self._best_shift(theta, place)[0]
+
+    def _best_shift(self, theta: Fraction, place: Fraction) -> tuple[Fraction, float]:
+        """The best shift among few, then among those next to the best of these; and the logarithm of about the bound there."""
         near = SKIPPED * self._shifted(theta, place, SHIFTS[::SKIPPED])[0]
-        return self._shifted(theta, place, SHIFTS[max(near - SKIPPED + 1, 0) : near + SKIPPED])[1]
+        return self._shifted(theta, place, SHIFTS[max(near - SKIPPED + 1, 0) : near + SKIPPED])[1:]
 
     def _shifted(self, theta: Fraction, place: Fraction, relative: Reals) -> tuple[int, Fraction, float]:
         """Number and size of the best of some shifts, and the logarithm of about the bound there, on a few of the nodes."""
@@ -366,6 +383,31 @@ class MixedMoments:
         size = (1 + power) * top.real - power * bottom.real - float(place) * (top.imag - bottom.imag)
         bounds = np.logaddexp.reduce(size + shifts * shifts / 2 - x.real**2 / 2, axis=1)
         return Fraction(float(shifts[int(np.argmin(bounds)), 0]))
+
+
+@dataclass(frozen=True)
+class BlendMoments:
+    """Means of the moments of several laws, one of which is drawn and shown."""
+
+    parts: tuple[tuple[Moments, Fraction], ...]
+
+    @property
+    def size(self) -> int:
+        return sum(law.size for law, _ in self.parts)
+
+    def grid(self, theta: Fraction, step: Fraction, side: int) -> acb_mat:
+        """The weighted sum of all grids."""
+        return sum((law.grid(theta, step, side) * ball(weight) for law, weight in self.parts), acb_mat(side, side))
+
+    def at(self, order: Fraction) -> arb:
+        return sum((ball(weight) * law.at(order) for law, weight in self.parts), arb(0))
+
+    def beyond(self, theta: Fraction, place: Fraction) -> arb:
+        """At most the weighted sum of the bounds."""
+        return sum((ball(weight) * law.beyond(theta, place) for law, weight in self.parts), arb(0))
+
+    def rough_beyond(self, theta: Fraction, place: Fraction) -> float:
+        return max(math.log(weight) + law.rough_beyond(theta, place) for law, weight in self.parts)
 
 
 def _tilt_masses(points: Sequence[tuple[arb, arb]], order: Fraction) -> list[arb]:

@@ -89,6 +89,7 @@ COUNTED_BITS: Final = 320  # Working precision for those
 MOST_AVERAGED_OUTCOMES: Final = 1 << 7  # The same next to a law with a closed profile
 # Bits of the lightest tail that is cut at first; longer tails are kept in steps of this size where they matter.
 SHORTEST_TAIL: Final = 128
+SETTLED_BITS: Final = 8  # Relative accuracy from which on a ball that stays as wide with more digits is taken for the answer
 # Values times bits beyond which the precision is not raised any further; the answer then stays as wide as it is.
 LARGEST_WORK: Final = 1 << 22
 
@@ -215,8 +216,8 @@ def _ladder(
                 finite = composed(bits, tail)
                 if finite is None:
                     break
-                best, used = split.delta(finite, epsilon), bits
-                if _is_good(best, floor):
+                before, best, used = best, split.delta(finite, epsilon), bits
+                if _is_good(best, floor) or _is_settled(before, best):
                     break
         return _enclosure(best, _reason(split, len(first.losses), used, limit), limit)
 
@@ -234,6 +235,13 @@ def _is_good(value: Mass, floor: Fraction) -> bool:
     if isinstance(value, fmpq) or value.rel_accuracy_bits() >= GOOD_BITS:
         return True
     return bool(value.is_finite() and value < ball(floor))
+
+
+def _is_settled(before: Mass, now: Mass) -> bool:
+    """True if more digits made a ball that says something no narrower: the law itself is known no better."""
+    if isinstance(before, fmpq) or isinstance(now, fmpq):
+        return True
+    return bool(SETTLED_BITS <= now.rel_accuracy_bits() <= before.rel_accuracy_bits() + 1)
 
 
 def _enclosure(value: Mass, reason: Reason, limit: Enclosure) -> Enclosure:

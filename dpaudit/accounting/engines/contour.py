@@ -18,8 +18,8 @@ from dpaudit.accounting.engines.characteristic import Moments, moments_of, place
 from dpaudit.accounting.engines.parts import Parts, parts_of
 from dpaudit.accounting.engines.plan import Sketch
 from dpaudit.accounting.engines.saddles import FINEST, TILTS_PER_OCTAVE, saddles_of, tilt_at
-from dpaudit.accounting.engines.tilted import LARGEST, TAILS, lattice_for, tilted_lattice
-from dpaudit.accounting.laws.between import dominating_laws
+from dpaudit.accounting.engines.tilted import LARGEST, TAILS, lattice_below, lattice_for
+from dpaudit.accounting.laws.between import dominated_laws, dominating_laws
 from dpaudit.accounting.laws.distributions import Normal, Thinned
 from dpaudit.accounting.model.composition import Composition, DeltaAt, EpsilonAt, Question, infinite_loss
 from dpaudit.accounting.model.search import log_of
@@ -32,6 +32,7 @@ FADED: Final = 36.0  # Nats by which images and what is left out of a short line
 MOST_WORK: Final = 1 << 23  # Products of complex numbers, or as long, beyond which the lattice answers alone
 MANY: Final = 16  # Different sampled laws from which on lines are computed in floats
 FADED_OF_FLOATS: Final = 19.0  # Nats by which what is left out of such a line is to be smaller than delta
+ROUGH: Final = 2.0  # Nats by which bounds in floats may be off
 LENGTHENED: Final = 1.5  # Factor by which the line grows until what is left out is small enough
 WIDEST: Final = Fraction(1, 1 << 20)  # Relative width of an answer beyond which the lattice is asked instead
 CHECKED: Final = 0.02  # Relative width of the lattice that an answer is compared with
@@ -125,7 +126,7 @@ def contour_along(
 
 def contour(composition: Composition, question: Question) -> Enclosure | None:
     """Delta or epsilon in one direction, where a coarse lattice agrees; None where the answer would be wide or take too long."""
-    # Where a law is known only between two others, the line gives the upper end and the lattice the lower one.
+    # Where a law is known only between two others, the line gives the upper end, and another one or a lattice the lower one.
     above, limit = parts_of(composition, lower=False), infinite_loss(dominating_laws(composition))
     if not above or all(isinstance(law, Normal) for law, _ in above):  # a normal loss has its closed form in the bounds
         return None
@@ -138,17 +139,26 @@ def contour(composition: Composition, question: Question) -> Enclosure | None:
     found = line.delta(question.epsilon) if isinstance(question, DeltaAt) else _epsilon(line, question.delta, start)
     if isinstance(found.upper, float) or found.width > found.upper * WIDEST:
         return None
-    if parts_of(composition, lower=True) != above:
-        first = tilted_lattice(composition, question)
-        upper = Reason("upper end from the laws above", (found.reason,))
-        return None if first is None else first.intersect(Enclosure(Fraction(0), found.upper, upper))
     ends = (question.epsilon,) if isinstance(question, DeltaAt) else (Fraction(found.lower), found.upper)
     lattice = lattice_for(composition, epsilon=ends[0], width=CHECKED if len(above) < MANY else CHECKED_ROUGHLY)
     if lattice is None:
-        return replace(found, reason=Reason("not compared with a lattice, which would be too long", (found.reason,)))
-    told = [found] if isinstance(question, DeltaAt) else [line.delta(end) for end in ends]
-    checks = [one.intersect(lattice.delta(end)).reason.parts[1] for one, end in zip(told, ends, strict=True)]
-    return Enclosure(found.lower, found.upper, Reason("a line and a coarse lattice agree", (found.reason, checks[0])))
+        found = replace(found, reason=Reason("not compared with a lattice, which would be too long", (found.reason,)))
+    else:
+        told = [found] if isinstance(question, DeltaAt) else [line.delta(end) for end in ends]
+        checks = [one.intersect(lattice.delta(end)).reason.parts[1] for one, end in zip(told, ends, strict=True)]
+        found = replace(found, reason=Reason("a line and a coarse lattice agree", (found.reason, checks[0])))
+    if parts_of(composition, lower=True) == above:
+        return found
+    low = _from_below(composition, question)
+    return low.intersect(Enclosure(Fraction(0), found.upper, Reason("upper end from the laws above", (found.reason,))))
+
+
+def _from_below(composition: Composition, question: Question) -> Enclosure:
+    """The lower end of the laws below, from a line of their own or else a lattice; nothing from above."""
+    lowest = dominated_laws(composition)
+    line = contour(lowest, question) if lowest.parts else None
+    low = lattice_below(composition, question) if line is None else line
+    return Enclosure(low.lower, 1 if isinstance(question, DeltaAt) else math.inf, low.reason)
 
 
 def contour_for(parts: Parts, epsilon: Fraction | None, log_delta: float | None = None) -> tuple[Contour | None, Fraction]:
@@ -198,7 +208,7 @@ def _build_line(parts: Parts, tail: int, place: int) -> Contour | None:
     if place <= FINEST + TILTS_PER_OCTAVE // 2:  # all smaller epsilons come here as well, where delta is nearly 1
         epsilon, log_delta = 0.0, 0.0
     deviation = math.sqrt(variance) or 1.0
-    period, orders = _period(sketches, theta, deviation, epsilon, log_delta - FADED)
+    period, orders = period_for(sketches, theta, deviation, epsilon, log_delta - FADED)
     spread = math.log(theta * (1 + theta)) + math.log(1 / theta**2 + deviation**2) / 2
     reach = math.sqrt(2 * (FADED + max(spread, 0.0))) / deviation
     if not 0 < reach * period < MOST_WORK:  # no number, or far too long
@@ -217,7 +227,7 @@ def _build_line(parts: Parts, tail: int, place: int) -> Contour | None:
             if len(known) < len(parts) or sum(law.size for law, _ in known) * side * side > MOST_WORK:
                 return None
             faded = FADED_OF_FLOATS if many else _faded(side)
-            if sum(count * law.rough_beyond(tilt, last) for law, count in known) - theta * epsilon > log_delta - faded:
+            if sum(count * law.rough_beyond(tilt, last) for law, count in known) - theta * epsilon > log_delta - faded + ROUGH:
                 reach *= LENGTHENED
                 continue
             fallen = math.prod((law.beyond(tilt, last) ** count for law, count in known), start=arb(1)) / ball(last)
@@ -234,7 +244,7 @@ def _faded(side: int) -> float:
     return FADED - 6 * max(0.0, math.log2(side) - 4)
 
 
-def _period(
+def period_for(
     sketches: Sequence[tuple[Sketch, int]], theta: float, deviation: float, epsilon: float, log_error: float
 ) -> tuple[float, tuple[Fraction, Fraction]]:
     """The least period at which images on both sides are small enough, and the orders that show it."""

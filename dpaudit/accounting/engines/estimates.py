@@ -8,15 +8,16 @@ from typing import Final
 
 import numpy as np
 
+from dpaudit.accounting.engines.contour import LENGTHENED, period_for
 from dpaudit.accounting.engines.parts import Parts, parts_of
 from dpaudit.accounting.engines.saddles import Saddles, saddles_of, tilt_at
 from dpaudit.accounting.engines.tilted import LARGEST, TAILS
 from dpaudit.accounting.laws.distributions import Normal
 from dpaudit.accounting.model.composition import Composition
 
-MOST_NODES: Final = 1 << 10  # Nodes of a line in floats
-MOST_PRODUCTS: Final = 1 << 21  # Nodes times places of all laws
-FADED: Final = 1e-7  # Share that the last term of a line may have of its first
+MOST_NODES: Final = 1 << 13  # Length of a line times the period, about six times as many as its nodes
+FADED: Final = 22.0  # Nats by which images and what is left out of a line are to be smaller than delta
+SMALLEST_WEIGHT: Final = 1e-18  # Share of the tilted mass below which a place of a sketch is left out
 
 
 def estimated_log_delta(composition: Composition, epsilon: Fraction) -> float | None:
@@ -42,28 +43,28 @@ def _estimate(parts: Parts, epsilon: float) -> float | None:
         return None
     if place is None:  # no tilt reaches so far
         return -math.inf
-    theta = tilt_at(place)
-    near, log_delta, _ = saddles.at(place)
-    line = _line(saddles, theta, epsilon, math.sqrt(saddles.at(place)[2]) or 1.0)
-    return log_delta - theta * (epsilon - near) if line is None else line
+    bound = saddles.bound(place, epsilon)
+    line = _line(saddles, place, epsilon, bound)
+    return min(bound if line is None else line, 0.0)
 
 
-def _line(saddles: Saddles, theta: float, epsilon: float, deviation: float) -> float | None:
-    """The trapezoidal rule for the inverse transform of the sketches, None where it does not fade."""
-    period = 24 * deviation + 80 / theta
-    count = min(math.ceil(9 * period / (2 * math.pi * min(deviation, 1e300))) + 2, MOST_NODES)
-    if count * sum(sketch.places.size for sketch, _ in saddles.sketches) > MOST_PRODUCTS:
-        return None
-    heights = np.arange(count) * (2 * math.pi / period)
-    total, cumulant = np.zeros(count, dtype=complex), 0.0
-    for sketch, times in saddles.sketches:
-        law = sketch.tilted(theta)
-        values = np.exp(1j * heights[:, None] * (sketch.places - law.mean)) @ law.weights
-        total += times * (np.log(values) + 1j * heights * law.mean)
-        cumulant += times * law.cumulant
-    points = theta + 1j * heights
-    terms = np.exp(total - 1j * heights * epsilon) / (points * (1 + points))
-    whole = float((terms.real.sum() - terms.real[0] / 2) / period * 2)
-    if not abs(terms[-1]) < FADED * abs(terms[0]) or whole <= 0:
-        return None
-    return cumulant - theta * epsilon + math.log(whole)
+def _line(saddles: Saddles, place: int, epsilon: float, log_delta: float) -> float | None:
+    """The trapezoidal rule for the inverse transform of the sketches, None where it does not fade or nothing is left."""
+    theta, deviation = tilt_at(place), math.sqrt(saddles.at(place)[2]) or 1.0
+    period, _ = period_for(saddles.sketches, theta, deviation, epsilon, log_delta - FADED)
+    reach, laws = math.sqrt(2 * FADED) / deviation, [(sketch.tilted(theta), sketch, times) for sketch, times in saddles.sketches]
+    kept = [(law.weights > SMALLEST_WEIGHT, law, sketch, times) for law, sketch, times in laws]
+    cumulant = sum(times * law.cumulant for law, _, times in laws)
+    while reach * period < MOST_NODES:
+        heights = np.arange(math.ceil(reach * period / (2 * math.pi)) + 2) * (2 * math.pi / period)
+        total = np.zeros(heights.size, dtype=complex)
+        for some, law, sketch, times in kept:
+            values = np.exp(1j * heights[:, None] * (sketch.places[some] - law.mean)) @ law.weights[some]
+            total += times * (np.log(values) + 1j * heights * law.mean)
+        points = theta + 1j * heights
+        terms = np.exp(total - 1j * heights * epsilon) / (points * (1 + points))
+        if abs(terms[-1]) < math.exp(-FADED) * abs(terms[0]):
+            whole = float((terms.real.sum() - terms.real[0] / 2) / period * 2)
+            return cumulant - theta * epsilon + math.log(whole) if whole > 0 else None
+        reach *= LENGTHENED
+    return None

@@ -14,6 +14,7 @@ from dpaudit.accounting.engines.closed_forms import closed_form
 from dpaudit.accounting.engines.contour import NOT_RUN, contour
 from dpaudit.accounting.engines.finishing import finished
 from dpaudit.accounting.engines.tilted import rough_upper_end, tilted_lattice
+from dpaudit.accounting.laws.between import are_pairs_above
 from dpaudit.accounting.laws.groups import SplitGroup, alternatives, require_direction
 from dpaudit.accounting.model.composition import (
     Composition,
@@ -103,7 +104,7 @@ def _direction(composition: Composition, question: Question) -> tuple[Engine, En
     engine, answer = _first_answer(composition, question)
     if is_narrow(answer):
         return engine, answer
-    return engine, finished(composition, question, answer, _plain)
+    return engine, finished(composition, question, answer, _plain, inverted=engine is contour)
 
 
 @lru_cache(maxsize=256)
@@ -122,7 +123,8 @@ def _first_answer(composition: Composition, question: Question) -> tuple[Engine,
         if engine is tilted_lattice:
             answer = replace(answer, reason=Reason(answer.reason.statement, (*answer.reason.parts, Reason(NOT_RUN))))
         found = (engine, answer if found is None else found[1].intersect(answer))
-        if is_narrow(found[1]) or engine is tilted_lattice:
+        sharp = engine is contour and are_pairs_above(composition)  # both ends are as near as their laws allow
+        if is_narrow(found[1]) or sharp or engine is tilted_lattice:
             break
     if found is not None:
         return found

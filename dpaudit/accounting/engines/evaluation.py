@@ -89,6 +89,25 @@ class Evaluated:
         return sum((lattice.count * lattice.raster.offset for lattice in self.lattices), Fraction(0))
 
     @cached_property
+    def _support(self) -> tuple[Fraction, Fraction]:
+        """The least and the greatest loss of the composition."""
+        ends = ([lattice.count * lattice.raster.place(int(lattice.index[side])) for lattice in self.lattices] for side in (0, -1))
+        return sum(next(ends), Fraction(0)), sum(next(ends), Fraction(0))
+
+    @cached_property
+    def _log_scale(self) -> Fraction:
+        """The logarithm of what all masses are scaled by."""
+        return sum((lattice.count * lattice.log_scale for lattice in self.lattices), Fraction(0))
+
+    @cached_property
+    def _infinities(self) -> tuple[arb, arb]:
+        """Balls around the probability of an infinite loss, of upper and lower laws; no number where one is not known."""
+        with working_precision(MASS_BITS + 64):
+            upper = sum((one.count * (-_clip(one.upper_infinity.upper())).log1p() for one in self.lattices), arb(0))
+            lower = sum((one.count * (-_clip(one.lower_infinity.lower())).log1p() for one in self.lattices), arb(0))
+            return -upper.expm1(), -lower.expm1()
+
+    @cached_property
     def _moments(self) -> dict[tuple[bool, str], arb]:
         """Logarithms of total masses and of moments at the further tilts, for upper and lower laws."""
         low, high = self.plan.chernoff
@@ -149,8 +168,7 @@ class Evaluated:
 
     def _tail(self, place: Fraction, *, upper: bool, above: bool) -> float:
         """Bound on the tilted mass at or above a place, or below it."""
-        reach = [lattice.count * lattice.raster.place(int(lattice.index[-1 if above else 0])) for lattice in self.lattices]
-        if (sum(reach) < place) if above else (sum(reach) >= place):
+        if self._support[1] < place if above else self._support[0] >= place:
             return 0.0
         low, high = self.plan.chernoff
         with working_precision(MASS_BITS):
@@ -168,14 +186,10 @@ class Evaluated:
             upper, lower, terms = self._finite(epsilon, first)
         tilt = self.plan.tilt
         with working_precision(MASS_BITS + 64):
-            base = sum((lattice.count * lattice.log_scale for lattice in self.lattices), Fraction(0)) - tilt * epsilon
-            factor, safe_upper, safe_lower = ball(base).exp(), arb(0), arb(0)
-            for lattice in self.lattices:
-                safe_upper += lattice.count * (-_clip(lattice.upper_infinity.upper())).log1p()
-                safe_lower += lattice.count * (-_clip(lattice.lower_infinity.lower())).log1p()
-            most = ball_endpoints(factor * arb(upper) - safe_upper.expm1())[1] if not safe_upper.is_nan() else math.inf
-            least = ball_endpoints(factor * arb(lower) - safe_lower.expm1())[0] if not safe_lower.is_nan() else 0
-            infinite = ball_endpoints(-safe_upper.expm1())[1] if safe_upper.is_finite() else math.inf
+            factor, (beyond, surely) = ball(self._log_scale - tilt * epsilon).exp(), self._infinities
+            most = ball_endpoints(factor * arb(upper) + beyond)[1] if not beyond.is_nan() else math.inf
+            least = ball_endpoints(factor * arb(lower) + surely)[0] if not surely.is_nan() else 0
+            infinite = ball_endpoints(beyond)[1] if beyond.is_finite() else math.inf
         least, most = max(least, Fraction(0)), min(most, Fraction(1))
         return Enclosure(least, most, self._reason(terms, upper, infinite))
 

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from dpaudit.accounting.engines.closed_forms import Profile, counted_profile
 from dpaudit.accounting.engines.jumps import largest_jump
 from dpaudit.accounting.engines.shape import implied
+from dpaudit.accounting.engines.tilts import tilted_end
 from dpaudit.accounting.laws.between import dominated_laws, dominating_laws
 from dpaudit.accounting.laws.unsampled import published_laws
 from dpaudit.accounting.model.composition import Composition, DeltaAt, EpsilonAt, Question, greatest_loss, infinite_loss, is_narrow
@@ -22,9 +23,13 @@ RUNGS: Final = 10  # Epsilons below the greatest loss g are g - g/2^j for j up t
 PUBLISHED: Final = "the hidden choice of records published: a mixture loses at most what its components lose"
 
 
-def finished(composition: Composition, question: Question, first: Enclosure, plain: Plain) -> Enclosure:
+def finished(composition: Composition, question: Question, first: Enclosure, plain: Plain, *, inverted: bool = False) -> Enclosure:
     """The answer of one direction from the best of all ends; what was asked before has no influence on it."""
-    best, known = _best(composition, question, first, plain), dominating_laws(composition) == dominated_laws(composition)
+    # Where the first answer is from lines (`inverted`) it is as near as the laws above and below allow.
+    best, known = (
+        _best(composition, question, first, plain, inverted=inverted),
+        dominating_laws(composition) == dominated_laws(composition),
+    )
     if not known:  # a class of mechanisms is wide whatever is done, and the shape of its ends would cost as much again
         return best
     if is_narrow(best):
@@ -36,22 +41,28 @@ def finished(composition: Composition, question: Question, first: Enclosure, pla
     return _joined([best, implied(question.epsilon, others, _limit(composition))])
 
 
-def _best(composition: Composition, question: Question, first: Enclosure | None, plain: Plain) -> Enclosure:
+def _best(
+    composition: Composition, question: Question, first: Enclosure | None, plain: Plain, *, inverted: bool = False
+) -> Enclosure:
     """The best ends of the engines, of few outcomes, and of the published choice, as long as they are needed."""
     found = [plain(composition, question) if first is None else first]
-    for one in _further(composition, question, plain):
+    for one in _further(composition, question, plain, inverted=inverted):
         if is_narrow(found[-1]):
             break
         found.append(_joined([found[-1], one]))
     return found[-1]
 
 
-def _further(composition: Composition, question: Question, plain: Plain) -> Iterator[Enclosure]:
+def _further(composition: Composition, question: Question, plain: Plain, *, inverted: bool) -> Iterator[Enclosure]:
     """Answers, the cheap ones first; those that hold from one side only have the trivial end on the other."""
     most: Endpoint = Fraction(1) if isinstance(question, DeltaAt) else float("inf")
     if published := published_laws(composition):
         worst = max((plain(way, question) for way in published), key=lambda answer: answer.upper)
         yield Enclosure(Fraction(0), worst.upper, Reason(PUBLISHED, (worst.reason,)))
+    if inverted:
+        return
+    if (tilted := tilted_end(composition, question)) is not None:
+        yield tilted
     above, below = counted_profile(dominating_laws(composition)), counted_profile(dominated_laws(composition))
     if above is not None:
         answer = above.answer(question)

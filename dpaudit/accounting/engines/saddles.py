@@ -14,6 +14,7 @@ from dpaudit.accounting.engines.plan import Sketch, float_sketch, saddle_point
 TILTS_PER_OCTAVE: Final = 16  # The finest grid of tilts
 COARSER: Final = (16, 8, 4, 2)  # Steps of the grid that are tried in turn, for one composition to answer more questions
 FINEST: Final = -12 * TILTS_PER_OCTAVE  # Place of the smallest tilt, which serves all smaller epsilons
+JUMP: Final = 4  # Standard deviations; where the mean moves further between two places the tilted law is another one
 STEEPEST: Final = 40 * TILTS_PER_OCTAVE  # Place of the largest; a question beyond is about a loss at its greatest values
 
 
@@ -30,19 +31,37 @@ class Saddles:
 
     def for_epsilon(self, epsilon: float) -> int | None:
         """The place nearest to the best tilt for an epsilon, None where it is out of reach."""
-        return self._first(lambda half: self._half(half)[0] >= epsilon)
+        place = self._first(lambda half: self._half(half)[0] >= epsilon)
+        return None if place is None else self._before_jump(place, lambda one: self.bound(one, epsilon))
 
     def for_delta(self, log_delta: float) -> int | None:
         """The place whose estimate of log delta is nearest to the one asked for."""
-        return self._first(lambda half: self._half(half)[1] <= log_delta)
+        place = self._first(lambda half: self._half(half)[1] <= log_delta)
+        if place is None:
+            return None
+        # The epsilon that the tilt of a place gives for the target, in nats.
+        return self._before_jump(
+            place, lambda one: tilt_at(place) * (self.at(one)[0] + (self.at(one)[1] - log_delta) / tilt_at(one))
+        )
+
+    def bound(self, place: int, epsilon: float) -> float:
+        """What the tilt of a place says of log delta at any epsilon."""
+        near, log_delta, _ = self.at(place)
+        return log_delta - tilt_at(place) * (epsilon - near)
+
+    def _before_jump(self, place: int, bound: Callable[[int], float]) -> int:
+        """The place before, where it bounds better by more than a nat: the tilted law jumps in between, to rare losses."""
+        return place - 1 if place > FINEST and bound(place - 1) < bound(place) - 1 else place
 
     def coarser(self, place: int, reach: float, widest: int = COARSER[0]) -> int:
         """A place of the coarsest grid on which the composed mean moves by at most `reach` standard deviations."""
         # It depends on the composition and on the question alone, so answers do not depend on what was asked before.
-        room = reach / math.sqrt(self.at(place)[2] or 1.0) / tilt_at(place)
+        deviation = math.sqrt(self.at(place)[2] or 1.0)
         for step in COARSER:
-            if step <= widest and 2 ** (step / 2 / TILTS_PER_OCTAVE) - 1 <= room:
-                return min(max(round(place / step) * step, FINEST), STEEPEST)
+            if step <= widest and 2 ** (step / 2 / TILTS_PER_OCTAVE) - 1 <= reach / deviation / tilt_at(place):
+                found = min(max(round(place / step) * step, FINEST), STEEPEST)
+                if abs(self.at(found)[0] - self.at(place)[0]) <= JUMP * deviation:
+                    return found
         return place
 
     def _half(self, half: int) -> tuple[float, float, float]:

@@ -51,15 +51,24 @@ def tilted_lattice(composition: Composition, question: Question) -> Enclosure | 
     highest = dominating_laws(composition)
     closed = highest != composition and not isinstance(bounds.upper, float) and exact_profile(highest) is not None
     high = _answer(highest, above, question, WIDTHS) if above and not closed else None
-    lowest = dominated_laws(composition)
-    low = high if below == above and not closed else None
-    if low is None and below and exact_profile(lowest) is None:  # a closed form is in the bounds already
-        low = _answer(lowest, below, question, WIDTHS)
+    low = high if below == above and not closed else _low(dominated_laws(composition), below, question)
     reasons = tuple(answer.reason for answer in (high, low) if answer is not None)
     if not reasons:
         return bounds
     reason = reasons[0] if high is low else Reason("upper end from the laws above, lower end from those below", reasons)
     return bounds.intersect(Enclosure(low.lower if low else Fraction(0), high.upper if high else math.inf, reason))
+
+
+def lattice_below(composition: Composition, question: Question) -> Enclosure:
+    """What is known from below alone: by the lattice of the laws below, or their closed form, or the chance of an infinite loss."""
+    bounds = certified_bounds(composition, question, upper=False)
+    low = _low(dominated_laws(composition), parts_of(composition, lower=True), question)
+    return bounds if low is None else bounds.intersect(Enclosure(low.lower, bounds.upper, low.reason))
+
+
+def _low(lowest: Composition, below: Parts | None, question: Question) -> Enclosure | None:
+    """The lattice of laws below; None where there is none, or where a closed form is in the bounds already."""
+    return _answer(lowest, below, question, WIDTHS) if below and exact_profile(lowest) is None else None
 
 
 def rough_upper_end(composition: Composition, question: Question) -> Enclosure | None:
@@ -93,13 +102,14 @@ def _answer(composition: Composition, parts: Parts, question: Question, widths: 
 
 
 def _delta_within(evaluated: Evaluated, epsilon: Fraction) -> Enclosure:
-    """Delta at an epsilon; outside the window what delta at its ends implies, since delta falls with epsilon."""
+    """Delta at an epsilon; far from that of the plan, also what delta at the last good one implies, since it falls with epsilon."""
     first, last = evaluated.ends
+    found = evaluated.delta(epsilon)
     if epsilon < first:
-        return Enclosure(evaluated.delta(first).lower, Fraction(1), Reason("delta at a larger epsilon"))
+        return found.intersect(Enclosure(evaluated.delta(first).lower, Fraction(1), Reason("delta at a larger epsilon")))
     if epsilon > last:
-        return Enclosure(Fraction(0), evaluated.delta(last).upper, Reason("delta at a smaller epsilon"))
-    return evaluated.delta(epsilon)
+        return found.intersect(Enclosure(Fraction(0), evaluated.delta(last).upper, Reason("delta at a smaller epsilon")))
+    return found
 
 
 def _lattice_near(parts: Parts, epsilon: float | None, log_delta: float | None, widths: Sequence[float]) -> Evaluated | None:

@@ -58,6 +58,13 @@ def dominated_laws(composition: Composition) -> Composition:
     return merge_parts(known, composition.adjacency)
 
 
+@lru_cache(maxsize=64)
+def are_pairs_above(composition: Composition) -> bool:
+    """True if every law above is one pair, whose moments say no more than its distribution; a class may have better moments."""
+    above = dominating_laws(composition)
+    return dominated_laws(above) == above
+
+
 def law_below(law: Law) -> Law | None:
     """One law that the worst mechanism of a class loses at least, a law itself where it is one; None where none is known."""
     end = end_of(law, 1)

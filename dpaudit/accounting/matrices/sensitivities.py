@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 
 ROUNDING: Final = Fraction(1, 1 << 30)  # Covers what sums of doubles lose, far more than they do
+MOST_PATTERNS: Final = 1 << 12  # Patterns up to which each is looked at
 MOST_TABLE: Final = 1 << 31  # Steps squared times participations beyond which the search is not begun
 
 
@@ -110,10 +112,33 @@ def _of_separated(matrix: Strategy, apart: MinSeparation) -> Squared:
         lengths = [matrix.product(step, step) for step in range(matrix.steps)]
         whole = sum((lengths[step] for step in _best_pattern(lengths, apart.separation, count)), Fraction(0))
         return Squared(whole, whole, "columns of a pattern have nothing in common: the best pattern by a dynamic program")
+    if sum(_number(matrix.steps, apart.separation, size) for size in range(1, count + 1)) <= MOST_PATTERNS:
+        return _of_few(matrix, apart.separation, count)
     high, reach = _row_bound(matrix, apart.separation, count)
     tried = [leftmost, _best_pattern(reach, apart.separation, count)]
     low = max(max_column(matrix), *(pattern_sum(matrix, pattern) for pattern in tried))
     return Squared(low, max(low, high), "above by what one column shares with the others of a pattern; below by the best one found")
+
+
+def _number(steps: int, separation: int, size: int) -> int:
+    """How many patterns of a size there are."""
+    return math.comb(max(steps - (size - 1) * (separation - 1), 0), size)
+
+
+def _of_few(matrix: Strategy, separation: int, count: int) -> Squared:
+    """The worst of all patterns, one after the other; exact where no two of their columns have a negative product."""
+    products = [[matrix.product(one, other) for other in range(matrix.steps)] for one in range(matrix.steps)]
+    low = high = Fraction(0)
+    patterns: list[tuple[tuple[int, ...], Fraction, Fraction]] = [((), Fraction(0), Fraction(0))]
+    while patterns:
+        pattern, signed, sizes = patterns.pop()
+        low, high = max(low, signed), max(high, sizes)
+        if len(pattern) < count:
+            for step in range(pattern[-1] + separation if pattern else 0, matrix.steps):
+                shared = [2 * products[step][other] for other in pattern]
+                more = signed + products[step][step] + sum(shared), sizes + products[step][step] + sum(map(abs, shared))
+                patterns.append(((*pattern, step), *more))
+    return Squared(low, high, "the worst of all patterns")
 
 
 def _best_pattern(values: Sequence[Fraction], separation: int, count: int) -> list[int]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final, TypeAlias
 
 from flint import arb
@@ -123,6 +123,7 @@ def epsilon_of_greatest_loss(limit: Enclosure, greatest: LossValue | None) -> En
     return Enclosure(max(least, Fraction(0)), max(most, Fraction(0)), Reason("sum of the greatest finite losses", (limit.reason,)))
 
 
+@lru_cache(maxsize=256)
 def infinite_loss(composition: Composition) -> Enclosure:
     """Probability that some loss is infinite, 1 - product of (1 - mass)^count: delta never falls below it."""
     masses = [(law.infinity_mass(), count) for law, count in composition.parts]
