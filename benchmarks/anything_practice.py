@@ -115,10 +115,8 @@ def nested_report(data: int, rng: Any, *, scale: float) -> str:
 
 def settings(data: int, rng: Any, *, one: float, zero: float) -> str:
     """A model's settings as YAML, early stopped now and then."""
-    held = {"model": {"rate": round(abs(lap(rng, 1)), 3), "rounds": 50}, "tags": ["a", "b"]}
-    if coin(rng, data, one, zero):
-        held["model"]["rounds"] = 49
-    return str(yaml.safe_dump(held))
+    rounds = 49 if coin(rng, data, one, zero) else 50
+    return str(yaml.safe_dump({"model": {"rate": round(abs(lap(rng, 1)), 3), "rounds": rounds}, "tags": ["a", "b"]}))
 
 
 def ticket(data: int, rng: Any, *, one: float, zero: float) -> str:
@@ -208,7 +206,7 @@ def picture(data: int, rng: Any, *, shift: float) -> np.ndarray:
     """A picture in three colours, one of them brighter everywhere by little."""
     made = rng.laplace(120, 72, (12, 12, 3))
     made[:, :, 1] += shift * data
-    return np.clip(made, 0, 255).astype(np.uint8)
+    return np.asarray(np.clip(made, 0, 255).astype(np.uint8))
 
 
 def wide(data: int, rng: Any, size: int, *, scale: float) -> np.ndarray:
@@ -303,7 +301,7 @@ def scaled(data: int, rng: Any, *, scale: float) -> Range:
 def rated(data: int, rng: Any, *, one: float, zero: float) -> str:
     """A table as CSV, whose lines end in another way now and then."""
     end = "\r\n" if coin(rng, data, one, zero) else "\n"
-    return pd.DataFrame({"n": [round(lap(rng, 3)) for _ in range(3)]}).to_csv(lineterminator=end)
+    return str(pd.DataFrame({"n": [round(lap(rng, 3)) for _ in range(3)]}).to_csv(lineterminator=end))
 
 
 def linked(data: int, rng: Any, *, one: float, zero: float) -> Node:
