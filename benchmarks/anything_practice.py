@@ -140,10 +140,7 @@ def retries(data: int, rng: Any, *, steps: float) -> str:
 
 def restless(data: int, rng: Any, *, one: float, zero: float) -> Iterator[float]:
     """Noisy numbers, of which the last comes late or not at all."""
-    for _ in range(3):
-        yield lap(rng, 1)
-    if coin(rng, data, one, zero):
-        yield lap(rng, 1)
+    return (lap(rng, 1) for _ in range(3 + coin(rng, data, one, zero)))
 
 
 def noted(data: int, rng: Any, *, one: float, zero: float) -> float:
