@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from dpaudit.auditor.attack.course import Case
-from dpaudit.auditor.data.domains import BLANK, EMPTY, LONG, MISSING, NAN, OTHER, UNSEEN, is_missing
+from dpaudit.auditor.data.domains import BLANK, EMPTY, LEAP, LONG, MISSING, NAN, OTHER, OUTSIDE, UNSEEN, is_missing
 from dpaudit.auditor.data.records import copy_of
 from dpaudit.auditor.reading.features import Form
 from dpaudit.auditor.reading.outputs import Failure, parse_output
@@ -31,7 +31,8 @@ class Vetting:
     """The searched pairs that are plausible, the runs that showed it, and the outputs on both datasets by pair.
 
     `shows_missing` is whether None or NaN comes through; `refused` says by what is unlike the data about a record what the function
-    does where it is there, and not where it is not.
+    does where it is there, and not where it is not; `outside` are pairs with numbers outside the domain that the data suggest,
+    which the function takes.
     """
 
     plausible: tuple[int, ...]
@@ -39,6 +40,7 @@ class Vetting:
     outputs: Mapping[int, tuple[list[Any], list[Any]]] = field(default_factory=dict, repr=False)
     shows_missing: bool = False
     refused: Mapping[frozenset[str], str] = field(default_factory=dict)
+    outside: tuple[int, ...] = ()
 
     def forms(self, places: Iterable[int]) -> dict[Form, None]:
         """Return the forms of the outputs on some pairs."""
@@ -71,14 +73,25 @@ def vet(case: Case, places: Sequence[int], most: int) -> Vetting:
         place
         for place in looked
         if len(pairs[place].second) >= least
-        and OTHER not in pairs[place].labels
+        and not pairs[place].labels & {OTHER, OUTSIDE}
         and _is_plausible(pairs[place].labels, *sides[place], taken)
     ]
     shown = any(_shows_missing(pairs[place].labels, *sides[place]) for place in looked)
     # An error at records of the data is attacked, and could be what pairs with a new value show.
     raised = any(_fails(both[0]) != _fails(both[1]) for pair, both in known if len(pair.second) >= least)
     others = {place: pairs[place].labels for place in looked if not raised and len(pairs[place].second) >= least}
-    return Vetting(tuple(kept), runs, sides, shown, _refused({place: others[place] for place in others.keys() - {*kept}}, sides))
+    refused = _refused({place: labels for place, labels in others.items() if place not in kept and OUTSIDE not in labels}, sides)
+    outside = [
+        place for place in looked if OUTSIDE in pairs[place].labels and _is_plausible(pairs[place].labels, *sides[place], set())
+    ]
+    return Vetting(tuple(kept), runs, sides, shown, refused, tuple(outside))
+
+
+def is_sharp(first: Sequence[Any], second: Sequence[Any]) -> bool:
+    """True if a few outputs are all equal on one of two datasets alone, or of other forms on each: noise is left out at one."""
+    read = [[parse_output(output) for output in side] for side in (first, second)]
+    fixed = [len({(one.kind, tuple(one.leaves.values)) for one in side}) == 1 for side in read]
+    return fixed[0] != fixed[1] or not {one.kind for one in read[0]} & {one.kind for one in read[1]}
 
 
 def _refused(labels: Mapping[int, frozenset[str]], sides: Mapping[int, tuple[list[Any], list[Any]]]) -> dict[frozenset[str], str]:
@@ -118,9 +131,9 @@ def _least_size(case: Case) -> int:
 def _is_plausible(labels: frozenset[str], first: list[Any], second: list[Any], taken: AbstractSet[str]) -> bool:
     """True if what a function made of a pair may count as what it gives out about such data."""
     if _fails(first, second):
-        # Records of the data are in its domain, and so is an empty text where other new ones are taken; numbers and categories may
-        # have a public domain.
-        return _fails(first) != _fails(second) and labels <= taken
+        # Records of the data are in its domain, and so are a day between those of the data, and an empty text where other new ones
+        # are taken; numbers and categories may have a public domain.
+        return _fails(first) != _fails(second) and labels <= taken | {LEAP}
     return not (_shows_missing(labels, first, second) or (BLANK in labels and _differ(_echoes, first, second)))
 
 

@@ -8,26 +8,21 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
 from dpaudit.auditor.attack.contrast import contrast
 from dpaudit.auditor.attack.course import Case
+from dpaudit.auditor.attack.looking import Merit, Rows, Search
+from dpaudit.auditor.attack.outside import try_outside
 from dpaudit.auditor.attack.plans import FINALISTS, finalists_of
-from dpaudit.auditor.attack.plausible import vet
-from dpaudit.auditor.data.domains import HIGH, HUGE, LABELS, LOW, ZERO
-from dpaudit.auditor.data.records import records_of
-from dpaudit.auditor.events.points import first_line
+from dpaudit.auditor.attack.plausible import is_sharp, vet
+from dpaudit.auditor.data.domains import HIGH, HUGE, LABELS, LOW, NEAR, ZERO
 from dpaudit.auditor.pairs.candidates import is_searchable
-from dpaudit.auditor.pairs.strange import are_in_ball, fields_of_codes, fields_of_shares
 from dpaudit.auditor.reading.features import Form, widen_map
-from dpaudit.auditor.reading.outputs import Matrix
-from dpaudit.auditor.runs.chunks import SEARCH, Chunk, ChunkRuns, Labels, Task
-from dpaudit.auditor.runs.dispatch import in_order
 from dpaudit.results import Property
 
 SEARCHED: Final = "datasets unlike the data are searched"
@@ -35,56 +30,9 @@ SEARCHED: Final = "datasets unlike the data are searched"
 _FIRST: Final = (32, 256)
 _SECOND_SHARE: Final = 4
 _LAST_SHARE: Final = 6
+_SCAN_SHARE: Final = 8
 _PROBE: Final = 64
 _STRONG: Final = 1.0
-
-Rows: TypeAlias = tuple[Matrix, Labels]
-Merit: TypeAlias = tuple[float, float]
-
-
-@dataclass
-class _Search:
-    """Runs of the search so far, by pair, within a number of runs."""
-
-    case: Case
-    left: int
-    rows: dict[int, list[ChunkRuns]] = field(default_factory=dict)
-    made: int = 0
-
-    def look(self, pairs: Sequence[int], size: int) -> None:
-        """Run each pair so often again, as far as runs are left."""
-        chosen = pairs[: self.left // size]
-        self.left -= size * len(chosen)
-        self.made += size * len(chosen)
-        with closing(in_order(self.case.executor, self._tasks(chosen, size))) as outcomes:
-            for pair, outcome in zip(chosen, outcomes, strict=True):
-                if isinstance(outcome, ChunkRuns):
-                    self.rows.setdefault(pair, []).append(outcome)
-
-    def _tasks(self, pairs: Iterable[int], size: int) -> Iterator[Task]:
-        """Yield a task for each pair."""
-        case = self.case
-        for pair in pairs:
-            yield Task(case.work, case.root, Chunk(case.position, pair, SEARCH, len(self.rows.get(pair, ())), size), case.manner)
-
-    def sample(self, pair: int) -> Rows | None:
-        """Return what was seen of a pair."""
-        seen = self.rows.get(pair)
-        return (seen and (np.concatenate([one.features for one in seen]), np.concatenate([one.labels for one in seen]))) or None
-
-    def merit(self, pair: int) -> Merit:
-        """Return the contrast of a pair: of all columns first."""
-        sample = self.sample(pair)
-        if sample is None:
-            return 0.0, 0.0
-        few, found = contrast(*sample, float(first_line(self.case.lines).delta))
-        return found, few
-
-    def best(self, pairs: Iterable[int]) -> list[int]:
-        """Return pairs in the order of their merit."""
-        merits = {pair: self.merit(pair) for pair in pairs}
-        return sorted(merits, key=lambda pair: (*(-part for part in merits[pair]), pair))
-
 
 _MISSING: Final = Property(
     "missing values do not show",
@@ -101,19 +49,12 @@ CRASHES: Final = "no number unlike the data breaks the function"
 _BROKEN: Final = ("ZeroDivisionError", "OverflowError", "FloatingPointError", "IndexError")
 """Errors that nobody raises to refuse a number."""
 
-BEYOND: Final = "integers beyond those of the data"
-
-LONGER: Final = "vectors longer than those of the data"
-
-LARGER: Final = "numbers larger than 1"
-
-_ADD_ONE: Final = "add one to the data if there may be others"
-
 _IN_WORDS: Final = {
     ZERO: "a zero",
     LOW: "a value far below the others",
     HIGH: "a value far above the others",
     HUGE: "a value a thousand times the largest",
+    NEAR: "a value close to zero",
 }
 _SHOWN: Final = 3
 
@@ -126,7 +67,12 @@ def search_pairs(case: Case) -> tuple[Case, tuple[Property, ...]]:
     if not runs or not (plain or ways):
         return case, _why_not(case)
     vetting = vet(case, plain, most=runs // _SECOND_SHARE)
-    search = _Search(_widened(case, vetting.forms(vetting.plausible)), runs - vetting.runs)
+    search = Search(_widened(case, vetting.forms((*vetting.plausible, *vetting.outside))), runs - vetting.runs)
+    outside = try_outside(search, vetting.outside)
+    scan = vet(case, [place for way in ways for place in way if not pairs[place].labels], most=search.left // _SCAN_SHARE)
+    search.left -= scan.runs
+    sharp = [place for place in scan.plausible if is_sharp(*scan.outputs[place])][:FINALISTS]
+    search.look(sharp, _FIRST[0])
     size = min(max(_FIRST[0], search.left // 3 // max(1, len(vetting.plausible))), _FIRST[1])
     search.look(vetting.plausible, size)
     for way in ways:
@@ -137,20 +83,20 @@ def search_pairs(case: Case) -> tuple[Case, tuple[Property, ...]]:
     steps = [place for place in search.best(steps)[: 2 * FINALISTS] if search.merit(place)[0] > 0]
     stepped = vet(case, steps, most=search.left // 2)
     search.left -= stepped.runs
-    known = search.best([*vetting.plausible, *stepped.plausible])
+    known = search.best(dict.fromkeys([*vetting.plausible, *sharp, *stepped.plausible]))
     again = known[: max(2 * FINALISTS, len(known) // _SECOND_SHARE)]
     if again:
         search.look(again, max(1, search.left // len(again)))
     chosen = sorted(search.best(again)[: FINALISTS if case.seconds == math.inf else finalists_of(runs)])
-    spent = vetting.runs + stepped.runs + search.made
-    unfit = len(vetting.outputs) - len(vetting.plausible)
+    spent = vetting.runs + scan.runs + stepped.runs + search.made
+    unfit = len(vetting.outputs) - len(vetting.plausible) - len(vetting.outside)
     found = _account(case, search, len(plain) - len(vetting.outputs), unfit)
     missing = (_MISSING,) if vetting.shows_missing or stepped.shows_missing else ()
     refused = _refusals(case, {**stepped.refused, **vetting.refused})
-    wider = _widened(case, vetting.forms(chosen) | stepped.forms(chosen))
+    wider = _widened(case, vetting.forms(chosen) | scan.forms(chosen) | stepped.forms(chosen))
     seconds = max(case.seconds - (time.monotonic() - began), case.seconds / 2)
     wider = replace(wider, places=(*case.attacked, *chosen), checked=case.checked + spent, seconds=seconds)
-    return wider, (*missing, *refused, *_beyond(case), found)
+    return wider, (*missing, *refused, *outside, found)
 
 
 def _widened(case: Case, forms: Iterable[Form]) -> Case:
@@ -168,7 +114,7 @@ def _why_not(case: Case) -> tuple[Property, ...]:
     return (Property(SEARCHED, "not run", 0, why),)
 
 
-def _account(case: Case, search: _Search, left: int, unfit: int) -> Property:
+def _account(case: Case, search: Search, left: int, unfit: int) -> Property:
     """Say how many pairs of which kinds were run, for how many more there were too few runs, and how many were not attacked."""
     families = Counter(case.subject.pairs[place].family for place in sorted(search.rows))
     looked = ", ".join(f"{count} of {family}" for family, count in sorted(families.items()))
@@ -176,24 +122,6 @@ def _account(case: Case, search: _Search, left: int, unfit: int) -> Property:
     if unfit:
         more += f"; {unfit} more are not attacked, since the function raises or loses numbers there, or may not be meant for them"
     return Property(SEARCHED, "holds", len(search.rows), f"a few runs each on pairs: {looked}{more}")
-
-
-def _beyond(case: Case) -> tuple[Property, ...]:
-    """Say beyond which values of the data nothing was tried, although the function may be meant for others."""
-    records = records_of(case.subject.target.data)
-    codes, shares = fields_of_codes(records), fields_of_shares(records)
-    found = []
-    if codes:
-        where = "the integers of the records" if codes == [0] else f"the integers in field {', '.join(map(str, codes))}"
-        what = "repeat within a small range and are taken for codes of categories, of which no others were tried"
-        found.append(Property(BEYOND, "not run", len(codes), f"{where} {what}; {_ADD_ONE}"))
-    if are_in_ball(records):
-        what = "the records are vectors of length at most 1, and no longer ones were tried"
-        found.append(Property(LONGER, "not run", 1, f"{what}; {_ADD_ONE}"))
-    elif shares:
-        where = "the numbers of the records" if shares == [0] else f"the numbers in field {', '.join(map(str, shares))}"
-        found.append(Property(LARGER, "not run", len(shares), f"{where} are at most 1, and no larger ones were tried; {_ADD_ONE}"))
-    return tuple(found)
 
 
 def _refusals(case: Case, refused: Mapping[frozenset[str], str]) -> tuple[Property, ...]:
@@ -230,7 +158,7 @@ def _ways_of(case: Case) -> list[list[int]]:
     return list(found.values())
 
 
-def _follow(search: _Search, way: Sequence[int]) -> None:
+def _follow(search: Search, way: Sequence[int]) -> None:
     """Halve a way between datasets with different outputs, towards the neighbours at which the output changes most."""
     low, high = 0, len(way) - 1
     search.look([way[low], way[high]] if high else [way[0]], _PROBE)

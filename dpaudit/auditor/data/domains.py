@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import re
+from calendar import isleap
 from collections.abc import Sequence
 from datetime import date
 from typing import Any, Final
@@ -15,6 +16,8 @@ ZERO: Final = "zero"
 LOW: Final = "far below"
 HIGH: Final = "far above"
 HUGE: Final = "a thousand times the largest"
+NEAR: Final = "close to zero"
+LEAP: Final = "the 29th of February"
 EMPTY: Final = "an empty text"
 BLANK: Final = "an empty text among few categories"
 LONG: Final = "a long text"
@@ -22,12 +25,14 @@ UNSEEN: Final = "a new text"
 OTHER: Final = "a new category"
 MISSING: Final = "a missing value"
 NAN: Final = "NaN"
+OUTSIDE: Final = "outside what the data suggest"
 """What is unlike the data about a value, in the words of a report."""
 
-LABELS: Final = (ZERO, HIGH, LOW, MISSING, EMPTY, BLANK, HUGE, LONG, UNSEEN, OTHER, NAN)
+LABELS: Final = (ZERO, HIGH, LOW, NEAR, LEAP, MISSING, EMPTY, BLANK, HUGE, LONG, UNSEEN, OTHER, NAN, OUTSIDE)
 
 _FAR: Final = 10
 _VERY_FAR: Final = 1000
+_NEAR: Final = 1e-6
 _LONG_TEXT: Final = 500
 _YEARS: Final = {LOW: 1704, HIGH: 2256}
 """Leap years, which have every day, far from those of data and within what tables hold."""
@@ -48,7 +53,9 @@ def values_beyond(column: Sequence[Any]) -> dict[str, Any]:
     if not held:
         return {}
     if all(isinstance(value, date) for value in held):
-        return {**{label: held[0].replace(year=year) for label, year in _YEARS.items()}, MISSING: None}
+        leap = _leap_year(min(one.year for one in held), max(one.year for one in held))
+        dates = {label: held[0].replace(year=year) for label, year in _YEARS.items()}
+        return {**dates, **({LEAP: held[0].replace(year=leap, month=2, day=29)} if leap else {}), MISSING: None}
     if all(isinstance(value, str) for value in held):
         return {**(_date_texts(held) if all(map(_DATE.fullmatch, held)) else _texts(held)), MISSING: None}
     if any(isinstance(value, (bool, np.bool_)) for value in held):
@@ -70,7 +77,16 @@ def _date_texts(held: Sequence[str]) -> dict[str, Any]:
     found = _DATE.fullmatch(held[0])
     assert found is not None, "a date"  # noqa: S101
     start, end = found.span("last" if found["first"] is None else "first")
-    return {**{label: f"{held[0][:start]}{year}{held[0][end:]}" for label, year in _YEARS.items()}, EMPTY: ""}
+    dates = {label: f"{held[0][:start]}{year}{held[0][end:]}" for label, year in _YEARS.items()}
+    if found["first"] is not None and len(held[0]) >= len("2000-02-29"):
+        leap = _leap_year(int(min(held)[:4]), int(max(held)[:4]))
+        dates |= {LEAP: f"{leap}-02-29{held[0][10:]}"} if leap else {}
+    return {**dates, EMPTY: ""}
+
+
+def _leap_year(first: int, last: int) -> int | None:
+    """A leap year between those of the data, so that its 29th of February lies among the dates of the data; None without one."""
+    return next(filter(isleap, range(first + 1, last)), None)
 
 
 def _texts(held: Sequence[str]) -> dict[str, Any]:
@@ -102,7 +118,19 @@ def _numbers(held: Sequence[Any]) -> dict[str, Any]:
     found = {ZERO: 0, HIGH: _FAR * size, LOW: -_FAR * size, HUGE: _VERY_FAR * size}
     if size <= 1:
         found = {ZERO: 0, HIGH: 1, **({LOW: -1} if low < 0 else {})}
+    if isinstance(held[0], (float, np.floating)) and size > 0:
+        found[NEAR] = _NEAR * size
     return {**{label: made for label, value in found.items() if (made := _held_as(kind, value)) is not None}, **missing}
+
+
+def values_outside(column: Sequence[Any]) -> dict[str, Any]:
+    """Numbers far outside a field of codes or of shares, whose meaning may exclude them."""
+    if not (holds_codes(column) or holds_shares(column)):
+        return {}
+    held = [value for value in column if not is_missing(value)]
+    size = _FAR * max(1, *(abs(end.item() if isinstance(end, np.generic) else end) for end in (min(held), max(held))))
+    made = {label: _held_as(type(held[0]), value) for label, value in ((HIGH, size), (LOW, -size))}
+    return {label: value for label, value in made.items() if value is not None}
 
 
 def _are_codes(few: int, low: Any, high: Any, count: int) -> bool:

@@ -8,6 +8,8 @@ import numbers
 import pickle
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from datetime import date, time, timedelta
+from enum import Enum
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -26,13 +28,13 @@ _PLAIN: Final = frozenset({int, float, str, bool, bytes, type(None)})
 
 
 def is_dataset(data: object) -> bool:
-    """True if `data` is plainly a sequence of records: an array, or a list or tuple of numbers, texts, mappings or rows."""
+    """True if `data` is plainly a sequence of records: an array, or a list or tuple of numbers, texts, dates, mappings or rows."""
     if isinstance(data, np.ndarray):
         return data.ndim >= 1
     if not isinstance(data, (list, tuple)):
         return False
     # A tuple of lists or arrays, or a list of arrays of different shapes, may as well be features and labels side by side.
-    whole = (str, bytes, numbers.Number, np.generic, Mapping, tuple)
+    whole = (str, bytes, numbers.Number, np.generic, date, time, timedelta, Enum, Mapping, tuple)
     allowed = (*whole, list, np.ndarray) if isinstance(data, list) else whole
     shapes = {record.shape for record in data if isinstance(record, np.ndarray)}
     return len(shapes) <= 1 and all(record is None or isinstance(record, allowed) for record in data)

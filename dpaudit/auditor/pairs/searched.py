@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 from dpaudit.auditor.data.domains import HIGH, HUGE, LOW, MISSING, ZERO
 from dpaudit.auditor.data.fields import null_record, places_by_user, user_field, with_field
 from dpaudit.auditor.data.records import extremes, same
-from dpaudit.auditor.pairs.strange import Strange, sort_key, strange_records
+from dpaudit.auditor.pairs.strange import Strange, outside_records, sort_key, strange_records
 from dpaudit.claims import Adjacency
 
 MOST_RECORDS: Final = 1000
@@ -53,8 +53,8 @@ def search_records(rows: list[Any], adjacency: Adjacency, *, beyond: bool) -> It
         return
     if adjacency.kind == "add_remove":
         rows = rows[:MOST_RECORDS]
-    strange = strange_records(rows) if beyond else []
-    families = _added(rows, strange) if adjacency.kind == "add_remove" else _replaced(rows, strange, adjacency)
+    strange, outside = (strange_records(rows), [*outside_records(rows)]) if beyond else ([], [])
+    families = _added(rows, strange, outside) if adjacency.kind == "add_remove" else _replaced(rows, strange, outside, adjacency)
     yield from _in_turn(families)
     ways = _ways_of_size(rows, strange) if adjacency.kind == "add_remove" else _ways_of_values(rows, strange, adjacency)
     for number, way in enumerate(ways):
@@ -74,7 +74,7 @@ def search_users(rows: list[Any], adjacency: Adjacency, *, beyond: bool) -> Iter
     def owned(given: Iterable[Strange]) -> list[Strange]:
         return [Strange(with_field(one.record, field, rows[own[0]][field]), one.labels, one.field) for one in given]
 
-    made = strange_records(rows) if beyond else []
+    made = [*outside_records(rows), *strange_records(rows)] if beyond else []
     strange, ends = owned(made), owned([*_corners(rows), *_chosen(rows, made)[:4]])
     many = [owned(Strange(record, _REAL) for record in rows[:count]) for count in (_MOST_TIED, 4, 16)]
     for base, words in ((others, "a user beside the others"), ([], "a user alone")):
@@ -145,13 +145,22 @@ def _arranged(rows: list[Any]) -> list[list[Any]]:
     return [ordered, ordered[::-1]]
 
 
-def _added(rows: list[Any], strange: list[Strange]) -> Iterator[Iterator[Draft]]:
+def _at_ends_of_a_field(strange: Sequence[Strange]) -> Iterator[tuple[Strange, Strange]]:
+    """Records with numbers at opposite ends of one field and equal ones in others, such as the key of what they are about."""
+    low = {one.field: one for label in (ZERO, LOW) for one in strange if one.labels == {label}}
+    high = {one.field: one for one in strange if one.labels == {HIGH}}
+    both = [(low[field], high[field]) for field in high if field is not None and field in low]
+    return iter([*both, *(pair[::-1] for pair in both)])
+
+
+def _added(rows: list[Any], strange: list[Strange], outside: list[Strange]) -> Iterator[Iterator[Draft]]:
     """Families of drafts of which the second lacks one record of the first."""
     chosen, size = _chosen(rows, strange), len(rows)
     few, tied = chosen[:6], [*chosen[:1], *_corners(rows)[:2], *chosen[1:2]]
     most = min(size, _MOST_TIED)
     alone = [*chosen, *(one for one in strange if one not in chosen and one.field is None), *_corners(rows)[2:]]
     yield (_draft([*rows, one], rows, "one record more than the data") for one in strange)
+    yield (_draft([*base, one], base, "a record outside") for base in (rows, [], *([one] for one in outside)) for one in outside)
     yield (_draft([one], [], "a record alone") for one in alone)
     yield (_draft([one, other], [one], "two records") for one, other in product(few, chosen))
     yield (_draft([one] * most + [other], [one] * most, "tied records") for one, other in product(tied, few) if one is not other)
@@ -161,7 +170,8 @@ def _added(rows: list[Any], strange: list[Strange]) -> Iterator[Iterator[Draft]]
     )
     ends = [*_corners(rows)[:2], *chosen[:1]]
     turned = ([one, *[other] * period] * _TURNS for one, other in permutations(ends, 2) for period in _PERIODS)
-    yield (_draft(found, found[1:], "records in turns") for found in turned)
+    yield (_draft(found, rest, "records in turns") for found in turned for rest in (found[1:], found[:-1]))
+    yield (_draft([one, other], [one], "two records that differ in one field") for one, other in _at_ends_of_a_field(strange))
     yield (_draft(rows[:count], rows[: count - 1], "the first records") for count in _SIZES if count < size)
     yield (_draft([*rows, copied], rows, "a record twice") for copied in (rows[0], rows[-1]))
     yield (_draft([*one, one[end]], one, "records in order") for one in _arranged(rows) for end in (0, -1, size // 2))
@@ -169,7 +179,7 @@ def _added(rows: list[Any], strange: list[Strange]) -> Iterator[Iterator[Draft]]
     yield (_draft([one, *rows], rows, "one record before the data") for one in few)
 
 
-def _replaced(rows: list[Any], strange: list[Strange], adjacency: Adjacency) -> Iterator[Iterator[Draft]]:
+def _replaced(rows: list[Any], strange: list[Strange], outside: list[Strange], adjacency: Adjacency) -> Iterator[Iterator[Draft]]:
     """Families of drafts of one size that differ in one record, which is null in the second where records are nulled."""
     chosen, corners, place, size = _chosen(rows, strange), _corners(rows), len(rows) // 2, len(rows)
     null = Strange(null_record(rows[place]), _REAL) if adjacency.kind == "zero_out" else None
@@ -186,6 +196,7 @@ def _replaced(rows: list[Any], strange: list[Strange], adjacency: Adjacency) -> 
 
     ends = _numeric(strange, LOW, ZERO, HIGH, HUGE)
     yield swaps(rows, strange, [Strange(rows[place], _REAL)], place, "one record of the data replaced")
+    yield swaps(rows, outside, [Strange(rows[place], _REAL), *outside], place, "a record outside replaced")
     yield swaps(rows, ends, ends, place, "a record at one end replaced by one at the other")
     if size > MOST_RECORDS:
         return  # tied records are copies, and a pair of so many is slow to make and to run

@@ -8,7 +8,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dpaudit.auditor.data.domains import HIGH, HUGE, LABELS, LOW, ZERO, holds_codes, holds_shares, is_missing, values_beyond
+from dpaudit.auditor.data.domains import (
+    HIGH,
+    HUGE,
+    LABELS,
+    LOW,
+    OUTSIDE,
+    ZERO,
+    holds_codes,
+    holds_shares,
+    is_missing,
+    values_beyond,
+    values_outside,
+)
 from dpaudit.auditor.data.fields import fields_of, value_at, with_field
 
 _MOST_FIELDS: Final = 8
@@ -39,6 +51,15 @@ def strange_records(rows: Sequence[Any]) -> list[Strange]:
         place = list(values).index(field)
         found += [Strange(put_values(base, {field: value}), frozenset({label}), place) for label, value in known.items()]
     return found
+
+
+def outside_records(rows: Sequence[Any]) -> Iterator[Strange]:
+    """Records whose numbers are far outside the domains that the data suggest, in every field that has such a domain."""
+    outside = {field: values_outside(column) for field, column in _columns(rows).items()}
+    for label in (HIGH, LOW):
+        changed = {field: known[label] for field, known in outside.items() if label in known}
+        if changed:
+            yield Strange(put_values(rows[len(rows) // 2], changed), frozenset({label, OUTSIDE}))
 
 
 def fields_of_codes(rows: Sequence[Any]) -> list[int]:

@@ -72,7 +72,11 @@ def _index(index: Any) -> tuple[str, Parts]:
 
 def _many_levels(index: Any) -> tuple[str, Parts]:
     """The parts of an index of several levels."""
-    return type(index).__name__, [("the names", list(index.names)), ("the values", index.tolist())]
+    return type(index).__name__, [
+        ("the names", list(index.names)),
+        ("the values", index.tolist()),
+        ("the levels", list(index.levels)),
+    ]
 
 
 def _extension(array: Any) -> tuple[str, Parts]:

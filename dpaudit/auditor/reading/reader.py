@@ -8,14 +8,17 @@ import os
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence, ValuesView
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum, Flag
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
+from pathlib import PurePath
+from types import ModuleType
 from typing import Any, Final, TypeAlias
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +46,23 @@ _MOST_ORDERED: Final = 32
 _BREAKS: Final = str.maketrans("", "", "\n\t\r")
 _MOST_DRAWN: Final = 10_000
 _PLAIN: Final = {float, int, bool, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, deque}
-_PLAIN_KEYS: Final = (str, bytes, int, float, bool, tuple, type(None), np.generic, Decimal, Fraction, date, time, timedelta)
+_PLAIN_KEYS: Final = (
+    str,
+    bytes,
+    int,
+    float,
+    bool,
+    tuple,
+    type(None),
+    np.generic,
+    Decimal,
+    Fraction,
+    date,
+    time,
+    timedelta,
+    UUID,
+    PurePath,
+)
 _ARRAYS: Final = ("torch", "jax", "jaxlib", "tensorflow", "cupy", "numpy")
 _WITHOUT_MORE: Final = ("builtins", "numpy", "numpy.ma", "fractions", "decimal", "collections", "_io")
 _ADDRESS: Final = " at 0x"
@@ -324,6 +343,8 @@ _CONTENTS: Final[tuple[tuple[Any, _Visit], ...]] = (
     ((bytes, bytearray, memoryview), _visit_bytes),
     ((date, time, timedelta), visit_time),
     ((np.datetime64, np.timedelta64), visit_numpy_time),
+    # By its name, since what it holds is no part of an output.
+    (ModuleType, lambda module, path, leaves: _visit_label(Label(module.__name__), path, leaves)),
 )
 """Readers of what holds no other values, by type."""
 
@@ -335,7 +356,14 @@ _CONTAINERS: Final[tuple[tuple[Any, _Visit], ...]] = (
     (
         np.ma.MaskedArray,
         lambda array, path, leaves: _visit_pairs(
-            "masked", [("the mask", np.ma.getmaskarray(array)), ("the values", np.ma.getdata(array))], path, leaves
+            "masked",
+            [
+                ("the hidden", int(np.ma.getmaskarray(array).sum())),
+                ("the mask", np.ma.getmaskarray(array)),
+                ("the values", np.ma.getdata(array)),
+            ],
+            path,
+            leaves,
         ),
     ),
     (np.ndarray, _visit_array),
@@ -379,6 +407,10 @@ def _visit_more(output: Any, path: Path, leaves: Leaves) -> str:
 
 def _key_text(key: Any, leaves: Leaves) -> str:
     """A key as text; objects whose text would hold their address are named by type, and what they hold is not looked into."""
+    if isinstance(key, frozenset):
+        return f"frozenset({','.join(sorted(_key_text(one, leaves) for one in key))})"
+    if is_dataclass(key):
+        return f"{type(key).__name__}({','.join(_key_text(value, leaves) for _, value in state_of(key))})"
     text = repr(key) if isinstance(key, _PLAIN_KEYS) else f"{type(key).__name__}.{key.name}" if isinstance(key, Enum) else _ADDRESS
     if _ADDRESS in text:
         leaves.leave_out(f"{shown_name(type(key))} as a key")

@@ -1,4 +1,4 @@
-"""Tables and columns of polars and Arrow, and images, known by module and name, never imported."""
+"""Tables and columns of polars and Arrow, images and matches, known by module and name, never imported."""
 
 from __future__ import annotations
 
@@ -72,6 +72,11 @@ def _image(image: Any) -> tuple[str, Parts]:
     return f"{type(image).__name__} {image.mode}", [*parts, ("the bytes", list(image.tobytes()))]
 
 
+def _match(match: Any) -> tuple[str, Parts]:
+    """The parts of a match of a regular expression."""
+    return "Match", [("the text", match.string), ("the pattern", match.re.pattern), ("the spans", match.regs)]
+
+
 PARTS: Final[dict[str, Callable[[Any], tuple[str, Parts] | None]]] = {
     "polars.DataFrame": _polars_frame,
     "polars.Series": _polars_series,
@@ -82,5 +87,7 @@ PARTS: Final[dict[str, Callable[[Any], tuple[str, Parts] | None]]] = {
     "pyarrow.ChunkedArray": _arrow_values,
     "pyarrow.Scalar": lambda scalar: (f"{type(scalar).__name__} {scalar.type}", [("the value", scalar.as_py())]),
     "PIL.Image": _image,
+    "re.Match": _match,
+    "re.Pattern": lambda pattern: ("Pattern", [("the text", pattern.pattern), ("the flags", pattern.flags)]),
 }
 """Readers by library and name of a type, its own or one it is derived from."""

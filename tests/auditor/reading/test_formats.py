@@ -9,6 +9,7 @@ import io
 import json
 import lzma
 import pickle
+import re
 import struct
 import zipfile
 import zlib
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from types import SimpleNamespace
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -309,3 +311,44 @@ def test_the_cause_of_an_error_is_read_with_what_it_holds():
 def test_what_containers_hold_besides_their_items_is_part_of_their_form(first, second):
     assert parse_output(first).kind != parse_output(second).kind
     assert 2 == len({group.kind for group in groups([first, second])})
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A key of two parts."""
+
+    row: int
+    ward: str
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({frozenset({"a", "b"}): 1}, {frozenset({"a", "c"}): 1}),
+        ({frozenset({"a", "b"})}, {frozenset({"a"})}),
+        ({Cell(1, "a"): 2.0}, {Cell(1, "b"): 2.0}),
+        ({UUID(int=1): 2.0}, {UUID(int=2): 2.0}),
+        (re.search(r"(a)|(b)", "xa"), re.search(r"(a)|(b)", "xb")),
+        (pd.MultiIndex([["a"], ["x", "y"]], [[0], [0]]), pd.MultiIndex([["a"], ["x"]], [[0], [0]])),
+        (np.ma.masked_array([1.0, 2.0], [1, 0]), np.ma.masked_array([1.0, 2.0], [1, 1])),
+    ],
+    ids=lambda held: type(held).__name__,
+)
+def test_keys_matches_levels_and_masks_are_read(first, second):
+    one, other = (parse_output(held) for held in (first, second))
+
+    assert (one.kind, one.leaves.values) != (other.kind, other.leaves.values)  # noqa: PD011 - leaves
+    assert not one.leaves.unread
+    assert not other.leaves.unread
+
+
+def test_sets_as_keys_read_the_same_in_any_order():
+    assert parse_output({frozenset("abc"): 1}).kind == parse_output({frozenset("cba"): 1}).kind
+
+
+def test_of_a_module_that_an_output_holds_only_the_name_is_read():
+    reading = parse_output(SimpleNamespace(value=2.5, library=np))
+
+    assert "library:label" in reading.kind
+    assert len(reading.leaves.values) < 4
+    assert not reading.leaves.unread

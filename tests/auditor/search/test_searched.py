@@ -16,7 +16,20 @@ from hypothesis import strategies as st
 from dpaudit import Adjacency, Claim, PureDP, Sensitivity, Target, audit
 from dpaudit.auditor.attack.contrast import contrast
 from dpaudit.auditor.attack.plans import finalists_of, runs_to_search_within
-from dpaudit.auditor.data.domains import EMPTY, HIGH, LONG, LOW, MISSING, NAN, OTHER, ZERO, values_beyond
+from dpaudit.auditor.data.domains import (
+    EMPTY,
+    HIGH,
+    LEAP,
+    LONG,
+    LOW,
+    MISSING,
+    NAN,
+    NEAR,
+    OTHER,
+    ZERO,
+    values_beyond,
+    values_outside,
+)
 from dpaudit.auditor.data.records import same
 from dpaudit.auditor.pairs.candidates import candidate_pairs, searched_pairs
 from dpaudit.auditor.pairs.kinds import check_neighbours
@@ -83,13 +96,18 @@ def test_records_that_are_replaced_keep_the_size_or_add_one_to_it():
 def test_a_field_gets_values_of_its_type_beyond_its_ends_unless_what_it_means_has_none():
     assert {ZERO: 0, HIGH: 710, LOW: -710} == {label: values_beyond(AGES)[label] for label in (ZERO, HIGH, LOW)}
     assert {EMPTY, LONG} < values_beyond(WORDS).keys()
-    assert {MISSING, NAN} == values_beyond([1.0, 0.0]).keys() - {ZERO, HIGH}
+    assert {MISSING, NAN} == values_beyond([1.0, 0.0]).keys() - {ZERO, HIGH, NEAR}
     assert {MISSING} == values_beyond([0, 1, 1, 0]).keys()
     assert {MISSING} == values_beyond([4, 5, 3, 4, 2, 5, 4, 4, 1]).keys()
     assert OTHER in values_beyond(["yes", "no"] * 4)
     assert not values_beyond([True, False])
     assert 1.0 == max(values_beyond([0.1, 0.7, 0.3])[label] for label in (ZERO, HIGH))
     assert LOW not in values_beyond(np.array([3, 200, 90, 4], dtype=np.uint8))
+    assert 0 < values_beyond([61.5, 80.2])[NEAR] < 1e-3
+    assert {HIGH: 50, LOW: -50} == values_outside([4, 5, 3, 4, 2, 5, 4, 4, 1])
+    assert {HIGH: 10.0, LOW: -10.0} == values_outside([0.1, 0.7, 0.3])
+    assert not values_outside(AGES)
+    assert not values_outside([0, 1, 1, 0])
 
 
 def test_nothing_is_made_up_where_a_query_is_declared():
@@ -115,6 +133,32 @@ def test_dates_get_others_long_ago_and_far_ahead(data, early, late):
     found = values_beyond(data)
     assert (early, late) == (found[LOW], found[HIGH])
     assert LONG not in found
+
+
+@pytest.mark.parametrize(
+    ("data", "day"),
+    [
+        ([date(1999, 5, 1), date(2003, 1, 1), date(2006, 1, 1)], date(2000, 2, 29)),
+        (["1999-05-01T08:00", "2006-02-01T09:00"], "2000-02-29T08:00"),
+        ([date(2001, 5, 1), date(2004, 7, 1)], None),
+        (["1999-05", "2006-02"], None),
+    ],
+    ids=str,
+)
+def test_a_leap_day_between_those_of_the_data_is_tried(data, day):
+    assert day == values_beyond(data).get(LEAP)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_an_error_at_a_leap_day_is_refuted(exact):
+    def birthdays(born, rng):
+        return noisy(
+            sum(day is not None and (day.month, day.day) < (6, 1) for day in born if not exact or day.replace(year=2023)), 1, rng
+        )
+
+    born = [date(1950 + 6 * place, 1 + place, 3) for place in range(10)]
+    result = audit(target(born, birthdays), runs=RUNS, seed=2, stop_early=True).results[0]
+    assert (Verdict.REFUTED is result.verdict) == exact
 
 
 def age_sum(rows, rng, *, cut):
@@ -316,6 +360,51 @@ def test_a_number_that_breaks_a_function_keeps_it_from_being_consistent(least, s
     found = [check for check in result.properties if check.name == "no number unlike the data breaks the function"]
     assert [("violated", True)] * said == [(check.status, "ZeroDivisionError at a zero" in check.detail) for check in found]
     assert (Verdict.INCONCLUSIVE if said else Verdict.CONSISTENT) is result.verdict
+
+
+SHARES = [0.25, 0.5, 0.75, 0.1, 0.9]
+POINTS = np.array([[0.6, 0.3], [0.1, 0.9], [0.5, 0.5], [0.8, 0.2], [0.0, 0.7]])
+STARS = [4, 5, 3, 4, 2, 5, 4, 4, 1]
+
+
+def within_cube(rows):
+    """The rows with a sum of sizes of at most one."""
+    return rows / np.maximum(1, np.abs(rows).sum(axis=1, keepdims=True))
+
+
+OUTSIDE = {
+    "numbers larger than 1": (SHARES, sum, lambda data: clipped(data, 0, 1)),
+    "vectors longer than those of the data": (
+        POINTS,
+        lambda data: (np.nan_to_num(data) * [0.5, 0.1]).sum(),
+        lambda data: (within_cube(np.nan_to_num(data)) * [0.5, 0.1]).sum(),
+    ),
+    "integers beyond those of the data": (STARS, lambda data: clipped(data, -1e9, 1e9) / 5, lambda data: clipped(data, 0, 5) / 5),
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_a_claim_that_fails_outside_the_domain_that_the_data_suggest_is_neither_refuted_nor_consistent(name):
+    data, broken, sound = OUTSIDE[name]
+    found, twin = (
+        audit(target(data, lambda data, rng, query=query: noisy(query(data), 1, rng)), runs=RUNS, seed=5).results[0]
+        for query in (broken, sound)
+    )
+    statuses = [check.status for one in (found, twin) for check in one.properties if check.name == name]
+
+    assert ["violated", "holds"] == statuses
+    assert Verdict.INCONCLUSIVE is found.verdict
+    assert f"Violated: {name}" in found.summary
+    assert Verdict.REFUTED is not twin.verdict
+
+
+def test_numbers_that_a_function_refuses_are_not_tried_outside_the_domain_that_the_data_suggest():
+    result = audit(
+        target(STARS, lambda data, rng: noisy(sum([0, 1, 0, 1, 0, 1][star] for star in data), 1, rng)), runs=RUNS
+    ).results[0]
+
+    assert ["not run"] == [check.status for check in result.properties if check.name == "integers beyond those of the data"]
+    assert Verdict.REFUTED is not result.verdict
 
 
 def with_root(ages, rng):
