@@ -12,7 +12,7 @@ from devtools.survey import ROOT
 
 WILD = ROOT / "examples" / "wild"
 PAGE = (ROOT / "docs" / "found_in_the_wild.md").read_text(encoding="utf-8")
-ENTRIES = sorted(path.stem for path in WILD.glob("*.py"))
+ENTRIES = sorted(path.stem for path in WILD.glob("[!_]*.py"))
 
 
 @pytest.mark.parametrize("name", ENTRIES)

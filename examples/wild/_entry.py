@@ -1,0 +1,23 @@
+"""What the entries share: statements that must hold of the library, bounds on a Gaussian's delta, and the audit at the end."""
+
+from fractions import Fraction
+
+from dpaudit import Target, audit
+from dpaudit.accounting import gaussian
+
+
+def expect(holds: bool, what: str) -> None:  # noqa: FBT001 - a statement and its words
+    """End with an error where the library does not do what this entry says of it."""
+    if not holds:
+        raise SystemExit(f"not as described: {what}")
+
+
+def gaussian_delta(sigma: float, shift: float, epsilon: float) -> float:
+    """Return a certified lower bound on the delta at which Gaussian noise hides a shift with epsilon; sigma and shift as the floats they are."""
+    return float(gaussian(sigma=Fraction(sigma), sensitivity=Fraction(shift)).delta(epsilon=Fraction(epsilon)).lower)
+
+
+def show(target: Target, runs: int) -> None:
+    """Audit a target and print the verdict."""
+    result = audit(target, runs=runs, seed=1).results[0]
+    print(result.verdict, result.summary)
