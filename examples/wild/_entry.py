@@ -13,7 +13,7 @@ def expect(holds: bool, what: str) -> None:  # noqa: FBT001 - a statement and it
 
 
 def gaussian_delta(sigma: float, shift: float, epsilon: float) -> float:
-    """Return a certified lower bound on the delta at which Gaussian noise hides a shift with epsilon; sigma and shift as the floats they are."""
+    """Return a certified lower bound on the delta of Gaussian noise that hides a shift, at epsilon; floats are exact."""
     return float(gaussian(sigma=Fraction(sigma), sensitivity=Fraction(shift)).delta(epsilon=Fraction(epsilon)).lower)
 
 

@@ -25,9 +25,14 @@ def confirm() -> None:
     """Compare the library's composition with the binomial law of randomised responses, each of which is within its parameters."""
     epsilon, delta = PrivacyBudget(1000.0, 0.5).advanced_composition(N, EACH, SLACK)
     true = delta_of_responses(epsilon)
-    print(f"{N} releases of epsilon {EACH} and delta {SLACK}: stated epsilon {epsilon:.3f}, delta {delta:.0e}; exact delta there {true:.4f}")
+    print(
+        f"{N} releases of epsilon {EACH} and delta {SLACK}: stated epsilon {epsilon:.3f}, delta "
+        f"{delta:.0e}; exact delta there {true:.4f}"
+    )
     full = EACH * math.sqrt(2 * N * math.log(1 / SLACK)) + N * EACH * math.expm1(EACH)
-    print(f"with the theorem's second term it is epsilon {full:.2f}, which is over plain composition ({Fraction(N) * Fraction(EACH)})")
+    print(
+        f"with the theorem's second term it is epsilon {full:.2f}, which is over plain composition ({Fraction(N) * Fraction(EACH)})"
+    )
     expect(true > 100 * delta, "more than a hundred times the delta")
 
 

@@ -29,10 +29,13 @@ target = from_function(
 
 
 def confirm() -> None:
-    """Compute the probability of the greatest mean: the noisy mean is over 1 when Laplace noise of scale 1 / epsilon is over N - sum."""
+    """Compute the probability of the greatest mean: over 1 when noise of scale 1 / epsilon is over N - sum."""
     without = math.exp(-N * EPSILON) / 2
     with_it = 1 - math.exp(-(1000 - N) * EPSILON) / 2
-    print(f"P(mean = 1 | zeros) = {without:.2e}, P(mean = 1 | a record of 1000) = {with_it:.6f}: epsilon >= {math.log(with_it / without):.3f}")
+    print(
+        f"P(mean = 1 | zeros) = {without:.2e}, P(mean = 1 | a record of 1000) = {with_it:.6f}: epsilon >= "
+        f"{math.log(with_it / without):.3f}"
+    )
     expect(math.log(with_it / without) > EPSILON, "more than claimed")
     np.random.seed(1)  # noqa: NPY002 - the generator that the library uses
     expect(all(release([0.0] * (N - 1) + [1000.0]) == 1 for _ in range(5_000)), "a record of 1000 is not clamped to 1")

@@ -1,4 +1,4 @@
-"""privateAB 0.0.2, `disclapu`: integer noise is added to the square root of the number of categories, which shows beside the point."""
+"""privateAB 0.0.2, `disclapu`: integer noise on the square root of the number of categories leaves its decimals to be seen."""
 
 # requires: privateAB==0.0.2
 

@@ -1,4 +1,4 @@
-"""diffprivlib 0.6.6, `GaussianNB.partial_fit`: a class that nobody has is left without noise, although the list of classes is given."""
+"""diffprivlib 0.6.6, `GaussianNB.partial_fit`: a class that nobody has gets no noise, although the classes are given."""
 
 # requires: diffprivlib==0.6.6 scikit-learn<1.8
 
@@ -35,7 +35,10 @@ def confirm() -> None:
     """Count a class that one person has, whose noisy count is 1 or more, and one that nobody has, whose count is 0."""
     np.random.seed(1)  # noqa: NPY002 - as above
     without, there = ([release(labels)[2] for _ in range(2_000)] for labels in (WITHOUT, WITH))
-    print(f"counts of class 2: {sorted(set(without))} where nobody has it, {sorted(set(there))} where one has: no finite epsilon holds")
+    print(
+        f"counts of class 2: {sorted(set(without))} where nobody has it, {sorted(set(there))} where one "
+        "has: no finite epsilon holds"
+    )
     expect(set(without) == {0.0}, "no noise on a class that nobody has")
     expect(min(there) >= 1, "the noisy count of a class that one has is 1 or more")
 

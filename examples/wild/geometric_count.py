@@ -20,14 +20,21 @@ def release(records: list[int]) -> int:
 
 
 target = from_function(
-    release, claim=Claim(PureDP(epsilon=1), adjacency="add_remove"), neighbours=[([1] * 5, [1] * 6)], name="private_count", public_data=True
+    release,
+    claim=Claim(PureDP(epsilon=1), adjacency="add_remove"),
+    neighbours=[([1] * 5, [1] * 6)],
+    name="private_count",
+    public_data=True,
 )
 
 
 def confirm() -> None:
-    """Compute the law of the noise, ceil(-log(1 - u) / epsilon - 1) of a uniform u: 0 for u up to 1 - exp(-epsilon), -1 for u = 0 alone."""
+    """Compute the law of the noise, ceil(-log(1 - u) / epsilon - 1) of a uniform u, which is -1 for u = 0 alone."""
     same, less = 1 - math.exp(-EPSILON), 2.0**-53
-    print(f"P(5 | 5 records) = {same:.4f}, P(5 | 6 records) = {less:.1e} (a uniform number that is 0): epsilon >= {math.log(same / less):.2f}")
+    print(
+        f"P(5 | 5 records) = {same:.4f}, P(5 | 6 records) = {less:.1e} (a uniform number that is 0): "
+        f"epsilon >= {math.log(same / less):.2f}"
+    )
     random.seed(1)
     noise = [private_count(0, EPSILON) for _ in range(100_000)]
     expect(min(noise) == 0, "no noise is negative")

@@ -42,7 +42,10 @@ def asked() -> list[tuple[str, float]]:
     originals = {kind: kind.randomise for kind in kinds}
     try:
         for kind, original in originals.items():
-            kind.randomise = lambda self, value, original=original: (calls.append((type(self).__name__, self.epsilon)), original(self, value))[1]
+            kind.randomise = lambda self, value, original=original: (
+                calls.append((type(self).__name__, self.epsilon)),
+                original(self, value),
+            )[1]
         release(ONES)
     finally:
         for kind, original in originals.items():
@@ -71,7 +74,9 @@ def confirm() -> None:
     each = next(epsilon for name, epsilon in calls if name == "LaplaceBoundedDomain")
     for count in (3.0, 4.0, 5.0, 6.0):
         cost = DIMS * cost_of_a_coordinate(each, count)
-        print(f"noisy count {count:.0f}: the centre (1, ..., 1) N / count alone costs {cost:.3f}{'  MORE' if cost > EPSILON else ''}")
+        print(
+            f"noisy count {count:.0f}: the centre (1, ..., 1) N / count alone costs {cost:.3f}{'  MORE' if cost > EPSILON else ''}"
+        )
     expect(DIMS * cost_of_a_coordinate(each, 4.0) > EPSILON, "the last step alone costs more than the budget")
 
 

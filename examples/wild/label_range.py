@@ -33,7 +33,9 @@ def confirm() -> None:
     """Fit labels that are equal, whose range is 0 and whose noise has scale 0, and labels that differ, without the auditor."""
     np.random.seed(1)  # noqa: NPY002 - the generator that the library uses
     same, differ = ([release(labels) for _ in range(2_000)] for labels in ([0.0, 0.0], [0.0, 1.0]))
-    print(f"labels 0, 0: predictions {set(same)}; labels 0, 1: {len(set(differ))} predictions in 2,000 fits: no finite epsilon holds")
+    print(
+        f"labels 0, 0: predictions {set(same)}; labels 0, 1: {len(set(differ))} predictions in 2,000 fits: no finite epsilon holds"
+    )
     expect(set(same) == {0.0}, "equal labels have no noise")
     expect(0.0 not in differ, "the noise of other labels never gives exactly that")
 

@@ -15,15 +15,22 @@ N, EPSILON = 10, 1.0
 LOW, HIGH = (np.array([value] + [np.nan] * (N - 1)) for value in (0.0, 1.0))
 
 target = from_diffprivlib(
-    partial(nanmean, epsilon=EPSILON, bounds=(0, 1)), adjacency="replace_one", neighbours=[(LOW, HIGH)], name="nanmean", public_data=True
+    partial(nanmean, epsilon=EPSILON, bounds=(0, 1)),
+    adjacency="replace_one",
+    neighbours=[(LOW, HIGH)],
+    name="nanmean",
+    public_data=True,
 )
 
 
 def confirm() -> None:
-    """Compute the probability of the least mean: truncated Laplace noise of scale 1 / (N epsilon) on a mean that is the one number."""
+    """Compute the probability of the least mean: truncated Laplace noise of scale 1 / (N epsilon) on the one number."""
     scale = 1 / (N * EPSILON)
     low, high = 1 / 2, math.exp(-1 / scale) / 2
-    print(f"P(mean = 0 | a 0 and {N - 1} NaN) = {low}, P(mean = 0 | a 1 and {N - 1} NaN) = {high:.2e}: epsilon >= {math.log(low / high):.1f}")
+    print(
+        f"P(mean = 0 | a 0 and {N - 1} NaN) = {low}, P(mean = 0 | a 1 and {N - 1} NaN) = {high:.2e}: "
+        f"epsilon >= {math.log(low / high):.1f}"
+    )
     zeros = sum(nanmean(LOW, epsilon=EPSILON, bounds=(0, 1), random_state=seed) == 0 for seed in range(10_000))
     expect(abs(zeros - 5_000) < 5 * math.sqrt(2_500), "half of the means of a 0 are 0")
     tops = [nanmean(HIGH, epsilon=EPSILON, bounds=(0, 1), random_state=seed) for seed in range(10_000)]

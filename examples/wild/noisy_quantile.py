@@ -4,6 +4,7 @@
 
 import math
 
+import numpy as np
 from _entry import expect, show
 from eeprivacy.operations import PrivateQuantile
 
@@ -18,11 +19,15 @@ MORE = [*DATA, 30.0]
 
 def release(values: list[float]) -> float:
     """Release the 0.9-quantile out of two options as the library does."""
-    return float(PrivateQuantile(options=OPTIONS).execute(values=values, epsilon=EPSILON, quantile=QUANTILE))
+    return float(PrivateQuantile(options=OPTIONS).execute(values=np.array(values), epsilon=EPSILON, quantile=QUANTILE))
 
 
 target = from_function(
-    release, claim=Claim(PureDP(epsilon=1), adjacency="add_remove"), neighbours=[(DATA, MORE)], name="PrivateQuantile", public_data=True
+    release,
+    claim=Claim(PureDP(epsilon=1), adjacency="add_remove"),
+    neighbours=[(DATA, MORE)],
+    name="PrivateQuantile",
+    public_data=True,
 )
 
 
@@ -37,7 +42,10 @@ def law(values: list[float]) -> float:
 def confirm() -> None:
     """Compute the probability of the worse option in closed form, without the auditor."""
     cost = math.log(law(DATA) / law(MORE))
-    print(f"P({OPTIONS[0]} | 10 records) = {law(DATA):.5f}, P({OPTIONS[0]} | 11 records) = {law(MORE):.5f}: epsilon >= {cost:.4f}, claimed {EPSILON}")
+    print(
+        f"P({OPTIONS[0]} | 10 records) = {law(DATA):.5f}, P({OPTIONS[0]} | 11 records) = {law(MORE):.5f}: "
+        f"epsilon >= {cost:.4f}, claimed {EPSILON}"
+    )
     print("one more record moves the two scores by -0.9 and +0.9; with more records the ratio tends to exp(1.8)")
     expect(cost > EPSILON, "more than claimed")
 

@@ -1,4 +1,4 @@
-"""trasgodp 2.1.0, `dp_randomized_response_kary_array`: the categories are those in the data, so a rare one shows that its person is there."""
+"""trasgodp 2.1.0, `dp_randomized_response_kary_array`: the categories are those in the data, so a rare one names its person."""
 
 # requires: trasgodp==2.1.0 --no-deps folium pandas scipy
 
@@ -32,7 +32,10 @@ target = from_function(
 def confirm() -> None:
     """Compute the probability that the fourth person reports the category that nobody else has, without the auditor."""
     kept = math.exp(EPSILON) / (math.exp(EPSILON) + len(set(RARE)) - 1)
-    print(f"P(the fourth reports d | d) = {kept:.4f}; where the fourth is c, d is no category and is never reported: no finite epsilon holds")
+    print(
+        f"P(the fourth reports d | d) = {kept:.4f}; where the fourth is c, d is no category and is never "
+        "reported: no finite epsilon holds"
+    )
     np.random.seed(1)  # noqa: NPY002 - the generator that the library uses
     seen = [release(RARE)[3] for _ in range(20_000)].count("d")
     expect(abs(seen - 20_000 * kept) < 5 * math.sqrt(20_000 * kept), "d is reported as often as computed")

@@ -30,11 +30,14 @@ target = from_client(report, epsilon="0.03", values=[NORTH, SOUTH], name="Planar
 
 
 def confirm() -> None:
-    """Compare signs: the third coordinate, radius times sine of the latitude, gets no noise and keeps its sign, without the auditor."""
+    """Compare signs: the third coordinate, radius times sine of the latitude, keeps its sign, without the auditor."""
     expect(METRES * PER_METRE < 0.03, "the claim for this distance")
     expect(all(report(NORTH)[0] > 0 for _ in range(20_000)), "a place north of the equator stays north")
     expect(all(report(SOUTH)[0] < 0 for _ in range(20_000)), "a place south of the equator stays south")
-    print(f"two places {METRES:.2f} m apart: claimed epsilon {METRES * PER_METRE:.4f}; the sign of the latitude tells them apart in 40,000 reports")
+    print(
+        f"two places {METRES:.2f} m apart: claimed epsilon {METRES * PER_METRE:.4f}; the sign of the "
+        "latitude tells them apart in 40,000 reports"
+    )
     latitudes = [report((1.0, 20.0))[0] for _ in range(5_000)]
     spread = max(abs(one - 1.0) for one in latitudes) * 111_195.08
     print(f"at latitude 1 the reported latitude moves by at most {spread:.1f} m, of noise whose mean is {2 / PER_METRE:.0f} m")

@@ -20,7 +20,13 @@ def regression(seed: int | None = None) -> LinearRegression:
 
 
 target = from_diffprivlib(
-    regression(), adjacency="replace_one", neighbours=[(NEAR, FAR)], released=["coef_"], name="LinearRegression", public_data=True, most_runs=4_000
+    regression(),
+    adjacency="replace_one",
+    neighbours=[(NEAR, FAR)],
+    released=["coef_"],
+    name="LinearRegression",
+    public_data=True,
+    most_runs=4_000,
 )
 
 
@@ -29,13 +35,18 @@ def confirm() -> None:
     scale = UPPER / (EPSILON / 3)
     (near, far), squares = (2.0, 101.0), (2.0, 10001.0)
     for bound in (1, 10, 100):
-        first, second = (0.5 * math.exp(-(bound * square - total) / scale) for total, square in zip((near, far), squares, strict=True))
+        first, second = (
+            0.5 * math.exp(-(bound * square - total) / scale) for total, square in zip((near, far), squares, strict=True)
+        )
         print(f"P(coefficient > {bound}) = {first:.3e} and {second:.3e}: epsilon >= {math.log(first / second):.2f}")
     print("the ratio grows without end: no finite epsilon holds")
     found = [float(regression(seed).fit(NEAR[:, :1], NEAR[:, 1]).coef_[0]) for seed in range(2_000)]
     many = sum(one > 100 for one in found) / 2_000
     expect(abs(many - 0.5 * math.exp(-(200 - near) / scale)) < 0.05, "the coefficient follows this law")
-    expect(all(abs(float(regression(seed).fit(FAR[:, :1], FAR[:, 1]).coef_[0])) < 1 for seed in range(2_000)), "the other one hardly moves")
+    expect(
+        all(abs(float(regression(seed).fit(FAR[:, :1], FAR[:, 1]).coef_[0])) < 1 for seed in range(2_000)),
+        "the other one hardly moves",
+    )
 
 
 if __name__ == "__main__":

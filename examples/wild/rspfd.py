@@ -1,4 +1,4 @@
-"""multi-freq-ldpy 0.2.5, `RSpFD_GRR_Client`: the sampled attribute is given more than epsilon, but every attribute may be the sampled one."""
+"""multi-freq-ldpy 0.2.5, `RSpFD_GRR_Client`: one attribute is reported with more than epsilon, and any one may be it."""
 
 # requires: multi-freq-ldpy==0.2.5
 
@@ -38,7 +38,10 @@ def confirm() -> None:
     expect(abs(sum(first.values()) - 1) < 1e-12, "it is a law")
     worst = max(first, key=lambda seen: first[seen] / second[seen])
     cost = math.log(first[worst] / second[worst])
-    print(f"P({worst} | {FIRST}) = {first[worst]:.5f}, P({worst} | {SECOND}) = {second[worst]:.5f}: epsilon is {cost:.4f}, claimed {EPSILON}")
+    print(
+        f"P({worst} | {FIRST}) = {first[worst]:.5f}, P({worst} | {SECOND}) = {second[worst]:.5f}: epsilon "
+        f"is {cost:.4f}, claimed {EPSILON}"
+    )
     print(f"for persons who differ in one attribute it is {math.log(max(first[seen] / near[seen] for seen in first)):.4f}")
     expect(abs(cost - math.log(D * (math.exp(EPSILON) - 1) + 1)) < 1e-9, "the cost is that of the sampled attribute")
     seen = sum(report(FIRST) == FIRST for _ in range(40_000))

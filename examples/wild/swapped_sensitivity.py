@@ -1,6 +1,6 @@
 """inf-tda 0.1, `get_sensitivity`: the sensitivities of distinct and of repeated tuples are swapped."""
 
-# requires: inf-tda==0.1
+# requires: inf-tda==0.1 pandas opendp
 
 import functools
 import math
@@ -30,12 +30,17 @@ def release(users: list[int]) -> int:
 
 
 target = from_function(
-    release, claim=Claim(ApproxDP(1, DELTA), adjacency="replace_one"), neighbours=[(FIRST, SECOND)], name="inf_tda", public_data=True, most_runs=20_000
+    release,
+    claim=Claim(ApproxDP(1, DELTA), adjacency="replace_one"),
+    neighbours=[(FIRST, SECOND)],
+    name="inf_tda",
+    public_data=True,
+    most_runs=20_000,
 )
 
 
 def confirm() -> None:
-    """Sum the discrete Gaussian law of both counts through the library's own optimisation, on a grid that holds all but 1e-6 of it."""
+    """Sum the discrete Gaussian law of both counts through the library's own optimisation, on a grid with all but 1e-6 of it."""
     claimed, table = get_sensitivity(EACH, "bounded", distinct=False), math.sqrt(2) * EACH
     print(f"a user who repeats a tuple {EACH} times: noise for a sensitivity of {claimed:.3f}, in its README {table:.3f}")
     expect(math.isclose(claimed, math.sqrt(2 * EACH)), "the sensitivity is that of distinct tuples")
@@ -60,7 +65,10 @@ def confirm() -> None:
 
     first, second = high(FIRST), high(SECOND)
     delta = first - math.exp(EPSILON) * second
-    print(f"P(count >= {EACH * 60 + 24}) = {first:.5f} and {second:.5f}: delta at epsilon {EPSILON} is at least {delta:.5f}, claimed {DELTA}")
+    print(
+        f"P(count >= {EACH * 60 + 24}) = {first:.5f} and {second:.5f}: delta at epsilon {EPSILON} is at "
+        f"least {delta:.5f}, claimed {DELTA}"
+    )
     expect(delta > 100 * DELTA, "a hundred times the delta")
 
 

@@ -32,7 +32,10 @@ target = from_function(
 def confirm() -> None:
     """Take the difference of two coordinates, in which the common noise cancels up to rounding, without the auditor."""
     np.random.seed(1)  # noqa: NPY002 - the generator that the library uses
-    found = {name: [first - second for first, second in (release(data) for _ in range(5_000))] for name, data in (("zeros", ZEROS), ("one", ONE))}
+    found = {
+        name: [first - second for first, second in (release(data) for _ in range(5_000))]
+        for name, data in (("zeros", ZEROS), ("one", ONE))
+    }
     for name, differences in found.items():
         print(f"{name}: the difference of the two coordinates is between {min(differences):.12f} and {max(differences):.12f}")
     expect(max(map(abs, found["zeros"])) < 1e-9, "no noise is in the difference")
