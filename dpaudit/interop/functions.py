@@ -63,7 +63,7 @@ def from_client(privatise: Callable[[Any], Any], *, epsilon: Any, values: Sequen
       >>> import numpy as np, random
       >>> told = from_client(lambda bit: bit ^ (random.random() < 0.25), epsilon=1, values=[0, 1])
       >>> told.neighbours
-      [([0], [1])]
+      (([0], [1]),)
     """
     if len(values) < 2:
         raise InvalidArgument("DPA105", f"values must hold at least two values to compare, got {len(values)}.")

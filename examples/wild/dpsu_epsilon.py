@@ -13,8 +13,8 @@ from snsql.sql.private_reader import PrivateReader
 from dpaudit import ApproxDP, Claim
 from dpaudit.interop import from_function
 
-EPSILON, DELTA, USERS = 1.0, 1e-3, 10
-QUERY = "SELECT g, COUNT(*) AS n FROM S.T GROUP BY g"
+EPSILON, DELTA, USERS = 1.0, 1e-5, 11
+QUERY = "SELECT g, COUNT(DISTINCT id) AS n FROM S.T GROUP BY g"
 TABLE = {"rows": 20, "use_dpsu": True, "id": {"type": "string", "private_id": True}, "g": {"type": "string"}}
 METADATA = {"": {"S": {"T": TABLE}}}
 
@@ -45,25 +45,25 @@ target = from_function(
 )
 
 
-def high(users: int, count: int) -> float:
-    """Return the probability that the group is kept and its noisy count is at least `count`, above the count's own threshold."""
+def kept(users: int) -> float:
+    """Return the probability that the group is released: by the set union and by the threshold of its count."""
     rho = max(1 / i + math.log(1 / (2 * (1 - (1 - math.exp(-10)) ** (1 / i)))) for i in range(1, 6))  # its epsilon is 1
-    kept = math.exp(-(rho - users)) / 2 if users < rho else 1 - math.exp(-(users - rho)) / 2
-    return kept * math.exp(-(count - users) * EPSILON) / 2
+    tau = 1 - math.log(2 * DELTA) / EPSILON
+    expect(users < min(rho, tau), "both thresholds are above the number of users")
+    return math.exp(-(rho - users)) / 2 * math.exp(-(tau - users) * EPSILON) / 2
 
 
 def confirm() -> None:
-    """Compute the probability of a kept group with a high count, two independent Laplace variables, without the auditor."""
-    count = USERS + 1
-    more, fewer = high(USERS, count), high(USERS - 1, count)
+    """Compute the probability of a released group, two independent Laplace variables, without the auditor."""
+    more, fewer = kept(USERS), kept(USERS - 1)
     delta = more - math.exp(COST[0]) * fewer
-    print(f"cost that the library states: epsilon {COST[0]}, delta {COST[1]:.5f}")
+    print(f"cost that the library states: epsilon {COST[0]}, delta {COST[1]:.6f}")
     print(
-        f"P(kept, count >= {count}) = {more:.5f} with {USERS} users, {fewer:.5f} with {USERS - 1}: epsilon "
-        f">= {math.log(more / fewer):.3f}, delta >= {delta:.5f}"
+        f"P(released) = {more:.5f} with {USERS} users, {fewer:.5f} with {USERS - 1}: "
+        f"epsilon >= {math.log(more / fewer):.3f}, delta >= {delta:.5f}"
     )
-    expect(delta > 5 * COST[1], "more than five times the delta")
-    seen = sum((release([1] * USERS) or 0) >= count for _ in range(2_000)) / 2_000
+    expect(delta > 100 * COST[1], "more than a hundred times the delta")
+    seen = sum(release([1] * USERS) is not None for _ in range(2_000)) / 2_000
     expect(abs(seen - more) < 5 * math.sqrt(more / 2_000), "the reader follows this law")
 
 

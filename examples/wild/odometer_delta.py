@@ -11,7 +11,7 @@ from snsql.sql.odometer import Odometer
 from dpaudit import ApproxDP, Claim
 from dpaudit.interop import from_function
 
-EPSILON, DELTA, QUERIES = 0.1, 0.001, 1000
+EPSILON, DELTA, QUERIES = 0.001, 0.001, 1000
 
 
 def spent(queries: int) -> tuple[float, float]:
