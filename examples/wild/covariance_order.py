@@ -35,7 +35,7 @@ target = from_function(
     neighbours=[(ZEROS, FAR)],
     name="DPcovariance",
     public_data=True,
-    most_runs=4_000,
+    most_runs=1_000,
 )
 
 
@@ -55,13 +55,13 @@ def confirm() -> None:
     )
     expect(cost > 5 * EPSILON, "more than five times the epsilon")
     np.random.seed(1)  # noqa: NPY002 - the generator that the library uses
-    noise = [abs(release(ZEROS)[2]) for _ in range(1_000)]
+    noise = [abs(release(ZEROS)[2]) for _ in range(300)]
     expect(
-        abs(np.mean(noise) - given[2] * len(given)) < 0.3 * given[2] * len(given), "the noise of the third number has this scale"
+        abs(np.mean(noise) - given[2] * len(given)) < 0.4 * given[2] * len(given), "the noise of the third number has this scale"
     )
     expect(math.isclose(moved, 10.0), "moved by 10")
 
 
 if __name__ == "__main__":
     confirm()
-    show(target, runs=4_000)
+    show(target, runs=1_000)

@@ -25,7 +25,7 @@ target = from_function(
     neighbours=[([0.0, 0.0], [0.0, 1.0])],
     name="LPDTreeRegressor",
     public_data=True,
-    most_runs=20_000,
+    most_runs=4_000,
 )
 
 
@@ -42,4 +42,4 @@ def confirm() -> None:
 
 if __name__ == "__main__":
     confirm()
-    show(target, runs=20_000)
+    show(target, runs=4_000)

@@ -34,4 +34,4 @@ def confirm() -> None:
 
 if __name__ == "__main__":
     confirm()
-    show(target, runs=20_000)
+    show(target, runs=5_000)

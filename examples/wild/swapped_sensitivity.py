@@ -8,10 +8,10 @@ import math
 import numpy as np
 import pandas as pd
 from _entry import expect, show
-from inf_tda import inf_tda
-from inf_tda.differential_privacy import get_rho_from_budget
-from inf_tda.mechanism import get_sensitivity
-from inf_tda.optimization import int_opt
+from InfTDA import inf_tda
+from InfTDA.differential_privacy import get_rho_from_budget
+from InfTDA.mechanism import get_sensitivity
+from InfTDA.optimization import int_opt
 
 from dpaudit import ApproxDP, Claim
 from dpaudit.interop import from_function
@@ -35,7 +35,7 @@ target = from_function(
     neighbours=[(FIRST, SECOND)],
     name="inf_tda",
     public_data=True,
-    most_runs=20_000,
+    most_runs=4_000,
 )
 
 
@@ -74,4 +74,4 @@ def confirm() -> None:
 
 if __name__ == "__main__":
     confirm()
-    show(target, runs=20_000)
+    show(target, runs=4_000)
