@@ -27,15 +27,15 @@ target = from_diffprivlib(
 
 
 def cost_of_a_coordinate(epsilon: float, count: float) -> float:
-    """Return the log of the ratio of densities at a sum of 1, of Laplace noise that is drawn within [0, count]."""
+    """Return the log of the ratio of densities at a sum of 0, of Laplace noise that is drawn within [0, count]."""
     mechanism = LaplaceBoundedDomain(epsilon=epsilon, sensitivity=1.0, lower=0.0, upper=count)
     scale = mechanism._find_scale()  # noqa: SLF001 - the scale that it draws with
 
     def density(total: float) -> float:
         inside = 1 - (math.exp(-total / scale) + math.exp(-(count - total) / scale)) / 2
-        return math.exp(-abs(1.0 - total) / scale) / inside
+        return math.exp(-total / scale) / inside
 
-    return math.log(density(1.0) / density(0.0))
+    return math.log(density(0.0) / density(1.0))
 
 
 def confirm() -> None:
@@ -49,7 +49,7 @@ def confirm() -> None:
     each = asked[-1]
     for count in (3.0, 4.0, 5.0, 6.0):
         cost = DIMS * cost_of_a_coordinate(each, count)
-        print(f"noisy count {count:.0f}: all sums equal to 1 in the last step cost {cost:.3f}{'  MORE' if cost > EPSILON else ''}")
+        print(f"noisy count {count:.0f}: all sums equal to 0 in the last step cost {cost:.3f}{'  MORE' if cost > EPSILON else ''}")
     expect(DIMS * cost_of_a_coordinate(each, 4.0) > EPSILON, "the last step alone costs more than the budget")
 
 

@@ -35,10 +35,8 @@ def confirm() -> None:
     scale = UPPER / (EPSILON / 3)
     (near, far), squares = (2.0, 101.0), (2.0, 10001.0)
     for bound in (1, 10, 100):
-        first, second = (
-            0.5 * math.exp(-(bound * square - total) / scale) for total, square in zip((near, far), squares, strict=True)
-        )
-        print(f"P(coefficient > {bound}) = {first:.3e} and {second:.3e}: epsilon >= {math.log(first / second):.2f}")
+        first, second = ((bound * square - total) / scale for total, square in zip((near, far), squares, strict=True))
+        print(f"P(coefficient > {bound}) is exp(-{first:.3f}) / 2 and exp(-{second:.3f}) / 2: epsilon >= {second - first:.2f}")
     print("the ratio grows without end: no finite epsilon holds")
     found = [float(regression(seed).fit(NEAR[:, :1], NEAR[:, 1]).coef_[0]) for seed in range(1_000)]
     many = sum(one > 100 for one in found) / 1_000

@@ -1,6 +1,6 @@
 """inf-tda 0.1, `get_sensitivity`: the sensitivities of distinct and of repeated tuples are swapped."""
 
-# requires: inf-tda==0.1 pandas opendp
+# requires: inf-tda==0.1 pandas<3 opendp
 
 import functools
 import math
@@ -24,9 +24,9 @@ FIRST, SECOND = [0] * 60 + [1] * 60, [0] * 59 + [1] * 61
 def release(users: list[int]) -> int:
     """Release how often the first of two tuples occurs, where each user names one tuple 16 times, as the library does."""
     counts = [EACH * users.count(0), EACH * users.count(1)]
-    data = pd.Series(counts, index=pd.MultiIndex.from_tuples([("a",), ("b",)]))
+    data = pd.Series(counts, index=pd.MultiIndex.from_tuples([("a",), ("b",)]), dtype="int32")
     told = inf_tda(data, budget=(EPSILON, DELTA), contribution=EACH, privacy_type="bounded", distinct_tuples=False)
-    return int(told.get(("a",), 0))
+    return int(told.to_dict().get(("a",), 0))
 
 
 target = from_function(
