@@ -13,6 +13,7 @@ import random
 import sys
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
+from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -71,7 +72,7 @@ def run_seeded(call: Callable[[], Any], rng: Generator, own: tuple[Any, ...]) ->
         return call()
     if _last[0] is not rng:
         _divert()
-        _seed_all(rng, own)
+        seed_globals(rng, own)
         _last[0] = rng
     token = _entropy.set(rng)
     try:
@@ -80,7 +81,7 @@ def run_seeded(call: Callable[[], Any], rng: Generator, own: tuple[Any, ...]) ->
         _entropy.reset(token)
 
 
-def _seed_all(rng: Generator, own: Iterable[Any]) -> None:
+def seed_globals(rng: Generator, own: Iterable[Any] = ()) -> None:
     """Seed the global generators, and those of the user's modules."""
     import numpy as np
 
@@ -93,6 +94,21 @@ def _seed_all(rng: Generator, own: Iterable[Any]) -> None:
             one.seed(int(rng.integers(2**32)))
     if (torch := sys.modules.get("torch")) is not None:
         torch.manual_seed(int(rng.integers(2**62)))
+    if "numba" in sys.modules:
+        _compiled_seed()(int(rng.integers(2**32)))
+
+
+@cache
+def _compiled_seed() -> Callable[[int], None]:
+    """Return a function that seeds the generators of numba's code, which are its own; only compiled code reaches them."""
+    import numpy as np
+
+    def seed(number: int) -> None:
+        np.random.seed(number)  # noqa: NPY002 - as above
+        random.seed(number)
+
+    compiled: Callable[[int], None] = sys.modules["numba"].njit(seed)
+    return compiled
 
 
 def generators_of(module: ModuleType | None) -> tuple[tuple[str, Any], ...]:

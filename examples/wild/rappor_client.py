@@ -4,13 +4,12 @@
 
 import itertools
 import math
-import random
 from fractions import Fraction
 
-import numpy as np
+from _entry import expect, show
 from pure_ldp.frequency_oracles.rappor import RAPPORClient
 
-from dpaudit import Claim, PureDP, Target, audit
+from dpaudit.interop import from_client
 
 SIZE, F = 4, 0.5
 
@@ -24,20 +23,13 @@ CLAIMED = client().convert_f_to_eps(F, k=1)
 """What the library says that this f costs: 2 log 3."""
 
 
-def report(values: list[int], rng: np.random.Generator) -> tuple[int, ...]:
+def report(value: int) -> tuple[int, ...]:
     """Report the value of one person as the library does."""
-    random.seed(int(rng.integers(2**63)))
-    bits, _ = client().privatise(values[0])
+    bits, _ = client().privatise(value)
     return tuple(bits)
 
 
-target = Target(
-    name="RAPPORClient",
-    run=report,
-    claim=Claim(PureDP(epsilon=CLAIMED), adjacency="replace_one"),
-    neighbours=[([0], [1])],
-    public_data=True,
-)
+target = from_client(report, epsilon=CLAIMED, values=[0, 1], name="RAPPORClient", public_data=True)
 
 
 def law(value: int) -> dict[tuple[int, ...], Fraction]:
@@ -48,12 +40,6 @@ def law(value: int) -> dict[tuple[int, ...], Fraction]:
         bits: math.prod((chance.get(bit, Fraction(0)) for bit, chance in zip(bits, chances, strict=True)), start=Fraction(1))
         for bits in itertools.product((0, 1), repeat=SIZE)
     }
-
-
-def expect(holds: bool, what: str) -> None:  # noqa: FBT001 - a statement and its words
-    """End with an error where the library does not do what this entry says of it."""
-    if not holds:
-        raise SystemExit(f"not as described: {what}")
 
 
 def confirm() -> None:
@@ -68,5 +54,4 @@ def confirm() -> None:
 
 if __name__ == "__main__":
     confirm()
-    result = audit(target, runs=40_000, seed=1).results[0]
-    print(result.verdict, result.summary)
+    show(target, runs=40_000)

@@ -3,12 +3,11 @@
 # requires: pure-ldp==1.2.0 scikit-learn statsmodels
 
 import math
-import random
 
-import numpy as np
+from _entry import expect, show
 from pure_ldp.frequency_oracles.rappor import RAPPORClient
 
-from dpaudit import Claim, PureDP, Target, audit
+from dpaudit.interop import from_client
 
 SIZE, EPSILON = 4, 12
 
@@ -21,31 +20,18 @@ def client(f: float) -> RAPPORClient:
 ROUNDED = client(1.0).convert_eps_to_f(EPSILON)
 
 
-def report(values: list[int], rng: np.random.Generator) -> tuple[int, ...]:
+def report(value: int) -> tuple[int, ...]:
     """Report the value of one person as the library does, with the noise that it gives for epsilon 12."""
-    random.seed(int(rng.integers(2**63)))
-    bits, _ = client(ROUNDED).privatise(values[0])
+    bits, _ = client(ROUNDED).privatise(value)
     return tuple(bits)
 
 
-target = Target(
-    name="convert_eps_to_f",
-    run=report,
-    claim=Claim(PureDP(epsilon=EPSILON), adjacency="replace_one"),
-    neighbours=[([0], [1])],
-    public_data=True,
-)
+target = from_client(report, epsilon=EPSILON, values=[0, 1], name="convert_eps_to_f", public_data=True)
 
 
 def cost(f: float) -> float:
     """Return what RAPPOR with one hash function and this f costs: each of two bits differs with odds (1 - f/2) : (f/2)."""
     return math.inf if f == 0 else 2 * math.log((1 - f / 2) / (f / 2))
-
-
-def expect(holds: bool, what: str) -> None:  # noqa: FBT001 - a statement and its words
-    """End with an error where the library does not do what this entry says of it."""
-    if not holds:
-        raise SystemExit(f"not as described: {what}")
 
 
 def confirm() -> None:
@@ -59,5 +45,4 @@ def confirm() -> None:
 
 if __name__ == "__main__":
     confirm()
-    result = audit(target, runs=200_000, seed=1).results[0]
-    print(result.verdict, result.summary)
+    show(target, runs=40_000)

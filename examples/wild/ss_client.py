@@ -5,40 +5,20 @@
 import math
 from fractions import Fraction
 
-import numpy as np
+from _entry import expect, show
 from multi_freq_ldpy.pure_frequency_oracles.SS import SS_Client
-from numba import njit
 
-from dpaudit import Claim, PureDP, Target, audit
+from dpaudit.interop import from_client
 
 K, EPSILON = 10, 1.0
 
 
-@njit
-def seed(number: int) -> None:
-    """Seed the generator that compiled code draws from; numpy's own is another."""
-    np.random.seed(number)  # noqa: NPY002 - the generator that the library uses
-
-
-def report(values: list[int], rng: np.random.Generator) -> tuple[int, ...]:
+def report(value: int) -> tuple[int, ...]:
     """Report the value of one person as the library does; each value is protected by epsilon."""
-    seed(rng.integers(2**32))
-    return tuple(int(one) for one in SS_Client(values[0], K, EPSILON))
+    return tuple(int(one) for one in SS_Client(value, K, EPSILON))
 
 
-target = Target(
-    name="SS_Client",
-    run=report,
-    claim=Claim(PureDP(epsilon=1), adjacency="replace_one"),
-    neighbours=[([0], [1])],
-    public_data=True,
-)
-
-
-def expect(holds: bool, what: str) -> None:  # noqa: FBT001 - a statement and its words
-    """End with an error where the library does not do what this entry says of it."""
-    if not holds:
-        raise SystemExit(f"not as described: {what}")
+target = from_client(report, epsilon=1, values=[0, 1], name="SS_Client", public_data=True)
 
 
 def confirm() -> None:
@@ -60,5 +40,4 @@ def confirm() -> None:
 
 if __name__ == "__main__":
     confirm()
-    result = audit(target, runs=40_000, seed=1).results[0]
-    print(result.verdict, result.summary)
+    show(target, runs=40_000)

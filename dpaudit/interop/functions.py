@@ -1,0 +1,74 @@
+"""Functions that draw from global generators, clients of local differential privacy among them, as audit targets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from dpaudit.claims import Claim, PureDP
+from dpaudit.errors import InvalidArgument
+from dpaudit.plain.streams import seed_globals
+from dpaudit.targets import Target
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+def from_function(function: Callable[[Any], Any], *, claim: Claim, **others: Any) -> Target:
+    """A function of the data that draws from global generators as an audit target.
+
+    Args:
+      function: function of the data. Its randomness comes from `random`, `numpy.random`, torch, or numpy inside code that numba
+        compiles; what comes from the operating system or from a generator of its own is not seeded, and cannot be replayed.
+      claim: what it promises.
+      others: what else a Target takes: `neighbours` or `data`, `name` and others.
+    Returns:
+      A Target. Each run seeds these global generators from the audit's seed first, so that runs can be replayed; they stay seeded
+      after the audit, so nothing that is to be private may be drawn from them later in the same process.
+    Raises:
+      InvalidArgument: not a function (DPA105), or what a Target refuses (DPA404).
+    Source: docs/adapters.md, "Global generators and local clients".
+    Example:
+      >>> import numpy as np, random
+      >>> from dpaudit import Claim, PureDP
+      >>> coin = from_function(lambda data: random.random() < 0.5, claim=Claim(PureDP(epsilon=1)), data=[0, 1])
+      >>> coin.run(coin.data, np.random.default_rng(1)) == coin.run(coin.data, np.random.default_rng(1))
+      True
+    """
+    if not callable(function):
+        raise InvalidArgument("DPA105", f"a function of the data is expected, got a {type(function).__name__}.")
+
+    def run(data: Any, rng: Generator) -> Any:
+        seed_globals(rng)
+        return function(data)
+
+    return Target(run=run, claim=claim, **{"name": getattr(function, "__name__", ""), **others})
+
+
+def from_client(privatise: Callable[[Any], Any], *, epsilon: Any, values: Sequence[Any], **others: Any) -> Target:
+    """A client of local differential privacy, which reports one person's value, as an audit target.
+
+    Args:
+      privatise: function of one value that returns what the person sends, as in `from_function`.
+      epsilon: what the client promises for any two values, exact.
+      values: two values or more, of which every pair is compared.
+      others: what else a Target takes, `name` and others.
+    Returns:
+      A Target under replace_one, with data that hold one value.
+    Raises:
+      InvalidArgument: fewer than two values (DPA105), or what `from_function` refuses.
+    Source: docs/adapters.md, "Global generators and local clients".
+    Example:
+      >>> import numpy as np, random
+      >>> told = from_client(lambda bit: bit ^ (random.random() < 0.25), epsilon=1, values=[0, 1])
+      >>> told.neighbours
+      (([0], [1]),)
+    """
+    if len(values) < 2:
+        raise InvalidArgument("DPA105", f"values must hold at least two values to compare, got {len(values)}.")
+    if not callable(privatise):
+        raise InvalidArgument("DPA105", f"a function of one value is expected, got a {type(privatise).__name__}.")
+    pairs = [([one], [other]) for one, other in combinations(values, 2)]
+    given = {"name": getattr(privatise, "__name__", ""), "neighbours": pairs, **others}
+    return from_function(lambda data: privatise(data[0]), claim=Claim(PureDP(epsilon=epsilon), "replace_one"), **given)
