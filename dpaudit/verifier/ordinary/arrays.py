@@ -60,12 +60,18 @@ def held_by(state: State, node: ast.AST, found: Value) -> Items | Sequence:
 def element(state: State, node: ast.AST, found: Value) -> Value:
     """An element as an array holds it."""
     if isinstance(found, Opaque):
-        return found
+        return texts.firm_number(state, node, found)
     refuse_fraction(state, node, found)
     one = numbers.scalar(state, node, found)
     if one.kind == "str" or (one.kind == "int" and numbers.bits_of(one) > 62):
         raise refuse(node, "an array of texts or of large numbers", "use numbers", "DPA703")
-    return one if one.types <= {"np.int", "np.float", "np.bool"} else replace(one, types=OF_KIND[one.kind], tests=())
+    return one if one.types <= {"np.int", "np.float", "np.bool"} else held_as(one)
+
+
+def held_as(one: Scalar) -> Scalar:
+    """A number with the type that numpy gives it; an array that may be without elements is one of floats then."""
+    types = OF_KIND[one.kind] | (FLOAT if "np.float" in one.types else frozenset())
+    return replace(one, types=types, tests=() if len(types) == 1 else None)
 
 
 def alike(state: State, node: ast.AST, items: tuple[Value, ...]) -> tuple[Value, ...]:
@@ -98,12 +104,18 @@ def made_of(state: State, node: ast.AST, found: Value) -> Ref:
     return state.new(replace(iterating.over(state, node, held, make), form="array"))
 
 
-def elementwise(state: State, node: ast.AST, parts: list[Value], make: Make) -> Value:
-    """An operation on each element; numbers go with each."""
+def elementwise(state: State, node: ast.AST, parts: list[Value], make: Make, *, further: tuple[Value, ...] | None = None) -> Value:
+    """An operation on each element; numbers go with each.
+
+    `further` says what else decides the value, where numpy computes one for all numbers: only then values may be rounded.
+    """
 
     def one_by_one(*args: Value) -> Value:
         if any(isinstance(one, Opaque) for one in args):
-            return texts.opaque(state, node, *args)
+            if further is None:
+                raise refuse(node, f"`{ast.unparse(node)}` of rounded values", "compute first, and round at the end", "DPA706")
+            numbers_only = [texts.firm_number(state, node, one) if isinstance(one, Opaque) else one for one in args]
+            return texts.opaque(state, node, *numbers_only, *further)
         return element(state, node, make(*args))
 
     held: list[Any] = []
@@ -149,17 +161,19 @@ def elementwise(state: State, node: ast.AST, parts: list[Value], make: Make) -> 
 def operated(state: State, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
     """An operation on arrays."""
     if isinstance(op, (ast.BitAnd, ast.BitOr)):
-        return elementwise(state, node, [left, right], lambda a, b: _both(node, op, a, b))
+        return elementwise(state, node, [left, right], lambda a, b: _both(state, node, op, a, b))
     for one in (left, right):
         held = state.object(one) if isinstance(one, Ref) else None
         if isinstance(held, Items) and held.form == "list":
             raise refuse(node, f"`{ast.unparse(node)}` of a list and an array", "write np.array(...) around the list", "DPA703")
     state.real("arrays of floats")
-    return elementwise(state, node, [left, right], lambda a, b: numbers.arithmetic(state, node, op, a, b))
+    further = () if isinstance(op, (ast.Add, ast.Sub, ast.Mult, ast.Div)) else None
+    return elementwise(state, node, [left, right], lambda a, b: numbers.arithmetic(state, node, op, a, b), further=further)
 
 
-def _both(node: ast.AST, op: ast.operator, one: Scalar, other: Scalar) -> Scalar:
+def _both(state: State, node: ast.AST, op: ast.operator, first: Value, second: Value) -> Scalar:
     """`&` and `|` of truth values of numpy."""
+    one, other = numbers.scalar(state, node, first), numbers.scalar(state, node, second)
     if one.kind != "bool" or other.kind != "bool":
         raise refuse(node, f"`{ast.unparse(node)}` of numbers", "use & and | on comparisons", "DPA703")
     return replace(numbers.connected("and" if isinstance(op, ast.BitAnd) else "or", [one, other]), types=TRUTH)
@@ -181,6 +195,9 @@ def inverted(state: State, node: ast.AST, found: Value) -> Value:
 def masked(state: State, node: ast.AST, owner: Ref, mask: Ref) -> Value:
     """`array[mask]`: the elements for which a comparison holds."""
     found, test = held_by(state, node, owner), held_by(state, node, mask)
+    if found.form == "any":
+        state.assume(f"{found.base}#" if isinstance(found, Sequence) and found.base else None, "array", "a mask")
+        raise refuse(node, f"`{ast.unparse(node)}`, where nothing says that it is an array,", "annotate it as np.ndarray", "DPA703")
     if not (isinstance(found, Sequence) and isinstance(test, Sequence) and isinstance(test.value, Scalar)) or found.form == "list":
         raise refuse(node, f"`{ast.unparse(node)}`", "select by a comparison of the same array", "DPA706")
     if test.value.types != TRUTH or test.form != "array":
@@ -212,6 +229,8 @@ def fold(state: State, node: ast.AST, found: Sequence, start: Scalar) -> Scalar:
         one = numbers.number(state, node, state.opened(node, found))
         made = numbers.arithmetic(state, node, ast.Add(), replace(start, known=UNKNOWN), one)
         state.depth = depth
+    if "np.int" in made.types and numbers.bits_of(one) > numbers.DATA_BITS + 2:
+        raise refuse(node, "a sum of large whole numbers of numpy", "write the array with floats, 1.0", "DPA706")
     if made.kind == "int" and numbers.bits_of(one) > 2 * numbers.DATA_BITS:
         made = replace(made, bits=2 * numbers.MOST_FLOAT_BITS)
     name, depth = state.fresh("total"), state.depth
@@ -222,7 +241,7 @@ def fold(state: State, node: ast.AST, found: Sequence, start: Scalar) -> Scalar:
     state.emit(f"{name} = {name} + {element.code}")
     state.depth = depth
     types = made.types | start.types  # without an element the start is what comes out
-    public = made.public and not found.private and found.index != ""
+    public = made.public and found.steady
     loose = () if len(types) == 1 else None
     return Scalar(name, made.kind, types, tests=loose, public=public, noisy=made.noisy, bits=made.bits)
 
@@ -294,7 +313,8 @@ def best(state: State, node: ast.AST, found: Sequence, default: Value | None, *,
     state.depth -= 1
     state.emit(f"{seen} = True")
     state.depth = depth
-    made = replace(one, code=top, public=False, origin=None)
+    # What decided the type of an element is gone after the loop.
+    made = replace(one, code=top, public=False, origin=None, tests=() if one.firm else None)
     if first is None:
         state.owe(seen)
         return made
@@ -312,7 +332,7 @@ def any_of(state: State, node: ast.AST, found: Sequence, *, every: bool) -> Scal
     state.depth += 1
     state.emit(f"{name} = {not every}")
     state.depth = depth
-    return Scalar(name, "bool", numbers.BOOL, public=one.public and not found.private)
+    return Scalar(name, "bool", numbers.BOOL, public=one.public and found.steady)
 
 
 def single(state: State, node: ast.AST, found: Value) -> Value:
@@ -326,12 +346,12 @@ def absolute(state: State, node: ast.AST, found: Value) -> Value:
     def make(one: Value) -> Value:
         value = numbers.number(state, node, one)
         if value.is_known:
-            return numbers.constant(state, abs(value.known), value.types)
+            return replace(numbers.constant(state, abs(value.known), value.types), bits=value.bits)
         return replace(value, code=f"abs({value.code})", origin=None)
 
     if isinstance(found, Opaque):
         return texts.opaque(state, node, texts.firm_number(state, node, found))
-    return elementwise(state, node, [found], make) if isinstance(found, Ref) else make(found)
+    return elementwise(state, node, [found], make, further=()) if isinstance(found, Ref) else make(found)
 
 
 def property_of(state: State, node: ast.AST, owner: Ref, name: str) -> Value:

@@ -16,6 +16,7 @@ from dpaudit.verifier.ordinary.values import (
     Record,
     Ref,
     Scalar,
+    Sequence,
     Tuple,
     Value,
 )
@@ -102,13 +103,18 @@ def _in_place(state: State, node: ast.AugAssign, old: Value, value: Value) -> Va
     held = state.object(old) if isinstance(old, Ref) else None
     if held is None or not isinstance(old, Ref):
         return state.parts.operated(state, node, node.op, old, value)
+    added = state.object(value) if isinstance(value, Ref) else None
+    if isinstance(added, (Items, Sequence)) and added.form in ("array", "any") and held.form != "array":
+        # numpy answers first: the name gets a new array, of sums.
+        raise refuse(node, f"`{ast.unparse(node)}` of a list and an array", "write .extend(...)", "DPA705")
     if isinstance(held, Items) and held.form == "list" and isinstance(node.op, ast.Add):
         extend(state, node, old, value)
         return old
     if isinstance(held, Items) and held.form == "array":
         made = state.parts.operated(state, node, node.op, old, value)
         new = state.object(made) if isinstance(made, Ref) else None
-        if not isinstance(new, Items) or [_types(one) for one in new.items] != [_types(one) for one in held.items]:
+        rounded = any(not isinstance(one, Scalar) for one in held.items)
+        if rounded or not isinstance(new, Items) or [_types(one) for one in new.items] != [_types(one) for one in held.items]:
             raise refuse(node, "an array that is changed in place to another type or size", "write a = a + b", "DPA705")
         state.change(node, old.address, new)
         return old

@@ -48,7 +48,10 @@ def _abs(state: State, node: ast.AST, args: Args, named: Named) -> Value:
 def _sum(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     """`sum`: from the start on, one after the other."""
     parts = given(node, args, named, "iterable", "start?")
-    start = numbers.number(state, node, parts.get("start", numbers.constant(state, 0)))
+    first = parts.get("start", numbers.constant(state, 0))
+    if isinstance(first, Scalar) and first.kind == "bool":
+        raise refuse(node, "a sum that starts with a truth value", "start with 0", "DPA703")
+    start = numbers.number(state, node, first)
     return arrays.total(state, node, iterating.drained(state, node, parts["iterable"]), start)
 
 
@@ -93,7 +96,9 @@ def _best(*, least: bool) -> Callable[[State, ast.AST, Args, Named], Value]:
 
 def _by_key(state: State, node: ast.AST, key: Value, values: list[Value], *, least: bool) -> Value:
     """The value with the largest key."""
+    heap, grown = dict(state.heap), state.grown()
     keys = [numbers.number(state, node, state.call(node, key, [one], {})) for one in values]
+    iterating.check_still(state, node, heap, grown)
     best, top = values[0], keys[0]
     for value, one in zip(values[1:], keys[1:], strict=True):
         better = numbers.compared(state, node, ast.Lt() if least else ast.Gt(), one, top)
@@ -290,7 +295,7 @@ def _round(state: State, node: ast.AST, args: Args, named: Named) -> Value:
         raise refuse(node, f"`{ast.unparse(node)}`", "round to a constant number of digits", "DPA706")
     found = parts["number"]
     if isinstance(found, Scalar) and found.kind == "int" and isinstance(digits, Nothing):
-        return found
+        return replace(found, types=numbers.INT, tests=())
     return texts.opaque(state, node, texts.firm_number(state, node, found), digits)
 
 
@@ -339,7 +344,7 @@ def _print(state: State, node: ast.AST, args: Args, named: Named) -> Value:
         raise refuse(node, f"`{ast.unparse(node)}`", "print to the screen", "DPA706")
     for one in args:
         texts.as_text(state, node, one)
-    outcomes.show(state, node, *args)
+    outcomes.show(state, node, *args, *(named[one] for one in sorted(named)))
     return Nothing()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -105,7 +106,9 @@ def _between(*, closed: bool, low: str = "low", high: str = "high") -> Callable[
         count = numbers.arithmetic(state, node, ast.Sub(), ends[1], ends[0])
         if closed:
             count = numbers.arithmetic(state, node, ast.Add(), count, numbers.constant(state, 1))
-        return numbers.arithmetic(state, node, ast.Add(), ends[0], draw(state, node, "uniform_int", count))
+        made = numbers.arithmetic(state, node, ast.Add(), ends[0], draw(state, node, "uniform_int", count))
+        # numpy's own whole numbers, which arithmetic then keeps to 64 bits; random gives Python's.
+        return replace(made, types=numbers.INT if closed else frozenset({"np.int"}), tests=(), bits=numbers.DATA_BITS)
 
     return make
 
@@ -149,6 +152,9 @@ def generated(state: State, node: ast.AST, family: str, name: str, args: Args, n
         for part, default in known.parts
         if default is not None or part in found
     }
+    if family == "random" and any(not one.types <= {"int", "float", "bool", "Fraction"} for one in values.values()):
+        # Python computes with them, and the noise has numpy's type then.
+        raise refuse(node, f"`{ast.unparse(node)}` of numbers of numpy", "convert them with float() first", "DPA703")
     return _many(state, node, size, family, lambda: known.make(state, node, values))
 
 
@@ -178,7 +184,7 @@ def _many(state: State, node: ast.AST, size: Value | None, family: str, make: Ca
     state.lines, state.depth = [(0, f"for {name} in range(0, {count.code}):", state.line)], 1
     value = element()
     lines, state.lines, state.depth = state.lines, outer, depth
-    return state.new(replace(template(lines, 1, value, private=False), form="array", once=True))
+    return state.new(replace(template(lines, 1, value, private=False, public=True), form="array", once=True))
 
 
 def _scipy(law: str) -> Any:
@@ -191,7 +197,11 @@ def _scipy(law: str) -> Any:
         size = found.pop("size", None)
         values = {name: numbers.number(state, node, one) for name, one in found.items()}
         values.setdefault("scale", numbers.constant(state, 1))
-        return _many(state, node, size, "scipy", lambda: _shifted(law)(state, node, values))
+
+        def make() -> Scalar:
+            return replace(_shifted(law)(state, node, values), types=frozenset({"np.float"}))
+
+        return _many(state, node, size, "scipy", make)
 
     return read
 
@@ -223,15 +233,21 @@ def _uniform(state: State, family: str) -> Value:
 def coin(state: State, node: ast.AST, chance: Scalar, *, less: bool) -> Scalar:
     """Whether a uniform number is less than a probability, or more."""
     state.real(FLOATS.format("random"))
+    of_numpy = {one.startswith("np.") for one in chance.types}
+    if len(of_numpy) > 1:
+        raise refuse(node, f"`{ast.unparse(node)}`, whose type is not sure", "compare with float(...)", "DPA703")
     if not less:
         chance = numbers.arithmetic(state, node, ast.Sub(), numbers.constant(state, 1), chance)
-    return draw(state, node, "bernoulli", chance)
+    return replace(draw(state, node, "bernoulli", chance), types=frozenset({"np.bool"}) if of_numpy == {True} else numbers.BOOL)
 
 
 def _mechanism(name: str) -> Any:
     """The reader of a mechanism of the library."""
 
-    def read(_: State, node: ast.AST, args: Args, named: Named) -> Value:
+    def read(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+        if state.private_tests:
+            # It may refuse its parameters, which shows that it was made.
+            raise refuse(node, f"{name} that data decide to make", "make it before the test", "DPA706")
         if args or any(not isinstance(one, (Scalar, Nothing)) for one in named.values()):
             raise refuse(node, f"{name} with arguments by position", "pass numbers by name", "DPA706")
         return Mechanism(name, tuple(named.items()))
@@ -308,7 +324,8 @@ def fill() -> None:
     modules: dict[str, Any] = {f"law.{name}": _law(name) for name in LAW_NAMES}
     for family, module, table in (("numpy", "numpy.random", _NUMPY), ("random", "random", _RANDOM)):
         names = (*table, "random", "uniform", "choice", "geometric", "gumbel", "poisson", "shuffle", "sample", "rand", "randn")
-        modules |= {f"{module}.{name}": _of_module(name, family) for name in names}
+        there = (name for name in names if family != "random" or hasattr(random, name))
+        modules |= {f"{module}.{name}": _of_module(name, family) for name in there}
     modules |= {f"scipy.stats.{name}.rvs": _scipy(law) for name, law in SCIPY.items()}
     del modules["numpy.random.integers"]
     modules |= {"numpy.random.default_rng": _generator("numpy"), "numpy.random.RandomState": _generator("legacy")}

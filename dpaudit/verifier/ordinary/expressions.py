@@ -149,9 +149,11 @@ def _unary(state: State, node: ast.UnaryOp) -> Value:
     if isinstance(node.op, ast.Invert):
         return arrays.inverted(state, node, found)
     if arrays.is_array(state, found):
-        return arrays.elementwise(state, node, [found], lambda one: numbers.negative(state, node, one))
+        minus = isinstance(node.op, ast.USub)
+        signed = partial(numbers.negative, state, node) if minus else partial(numbers.number, state, node)
+        return arrays.elementwise(state, node, [found], signed, further=())
     if isinstance(found, Opaque):
-        return texts.opaque(state, node, found)
+        return texts.opaque(state, node, texts.firm_number(state, node, found))
     if isinstance(found, Infinity):
         return Infinity(found.positive is not isinstance(node.op, ast.USub))
     one = numbers.number(state, node, found)
@@ -183,7 +185,7 @@ def operated(state: State, node: ast.AST, op: ast.operator, left: Value, right: 
                 return state.text(left.known + right.known)
             return texts.opaque(state, node, left, right, sort="text")
     if isinstance(left, Opaque) or isinstance(right, Opaque):
-        if not (numbers.is_number(left) and numbers.is_number(right)) or isinstance(op, (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)):
+        if not (numbers.is_number(left) and numbers.is_number(right)) or not isinstance(op, (ast.Add, ast.Sub, ast.Mult)):
             raise refuse(
                 node, f"`{ast.unparse(node)}` of rounded or formatted values", "compute first, and round at the end", "DPA706"
             )
@@ -295,7 +297,11 @@ def _link(state: State, node: ast.Compare, op: ast.cmpop, left: Value, right: Va
     if isinstance(left, Infinity) or isinstance(right, Infinity):
         return _infinite(state, node, op, left, right)
     if arrays.is_array(state, left) or arrays.is_array(state, right):
-        return arrays.elementwise(state, node, [left, right], lambda a, b: numbers.compared(state, node, op, a, b))
+
+        def compare(one: Value, other: Value) -> Scalar:
+            return numbers.compared(state, node, op, numbers.scalar(state, node, one), numbers.scalar(state, node, other))
+
+        return arrays.elementwise(state, node, [left, right], compare)
     empty = [isinstance(one, Nothing) for one in (left, right)]
     if isinstance(op, (ast.Eq, ast.NotEq)) and any(empty) and all(isinstance(one, (Nothing, Scalar)) for one in (left, right)):
         return numbers.constant(state, all(empty) is isinstance(op, ast.Eq))
@@ -309,7 +315,14 @@ def _infinite(state: State, node: ast.Compare, op: ast.cmpop, left: Value, right
         if not isinstance(one, Infinity):
             numbers.number(state, node, one)
         ends.append((1 if one.positive else -1) if isinstance(one, Infinity) else 0)
-    return numbers.compared(state, node, op, *(numbers.constant(state, one) for one in ends))
+    made = numbers.compared(state, node, op, *(numbers.constant(state, one) for one in ends))
+    types = frozenset("np.bool" if one.startswith("np.") else "bool" for found in (left, right) for one in _types_of(found))
+    return replace(made, types=types or numbers.BOOL, tests=() if len(types) <= 1 else None)
+
+
+def _types_of(found: Value) -> frozenset[str]:
+    """The types of a number that is not infinite."""
+    return found.types if isinstance(found, Scalar) else frozenset()
 
 
 def truth(state: State, node: ast.AST, found: Value) -> Scalar:

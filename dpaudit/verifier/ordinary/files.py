@@ -15,7 +15,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.verifier.ordinary.calls import function_of
 from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.state import State, frame_of
-from dpaudit.verifier.ordinary.values import Builtin, Class, Frame, Function, Ref, Value
+from dpaudit.verifier.ordinary.values import Builtin, Class, Frame, Function, Ref, Sequence, Value
 
 _MODULES: Final = {
     "__future__", "collections", "dataclasses", "dpaudit", "fractions", "math", "mechanisms", "numpy", "random", "scipy",
@@ -273,7 +273,7 @@ def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Value]]:
     if isinstance(node, ast.Import):
         for one in node.names:
             if one.name.partition(".")[0] not in _MODULES or (
-                one.asname is None and "." in one.name and one.name.partition(".")[0] != "numpy"
+                one.asname is None and "." in one.name and one.name != "numpy.random"
             ):
                 raise refuse(node, f"an import of {one.name}", "keep the function in a file without it")
             yield one.asname or one.name.partition(".")[0], Builtin(one.name if one.asname else one.name.partition(".")[0])
@@ -309,7 +309,7 @@ def load(state: State, source: Source) -> None:
                 if any(isinstance(one, ast.Name) and one.id in _PLAIN_NAMES for one in ast.walk(target)):
                     continue
                 state.bind(target, state.value(value))
-    if state.lines:
+    if state.lines or any(isinstance(one, Sequence) and one.once for one in state.heap.values()):
         raise refuse(source.tree.body[0], "a constant that is drawn or may fail", "compute it in the function")
     state.shared = frozenset(address for address, one in state.heap.items() if not isinstance(one, Frame))
 

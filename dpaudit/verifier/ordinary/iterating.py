@@ -29,6 +29,8 @@ from dpaudit.verifier.ordinary.values import (
 )
 
 MOST_UNROLLED: Final = 64
+_LONGEST: Final = 10**8
+"""The longest range whose elements a list may hold."""
 _SHORT: Final = 16
 """The longest range that is written out element by element."""
 
@@ -128,6 +130,8 @@ def _walk_iterator(state: State, node: ast.AST, found: Iterator) -> Walk | Seque
 def _span(state: State, node: ast.AST, found: Span) -> Sequence:
     """A range as a loop of the core program."""
     start, stop, step = found.start, found.stop, found.step
+    if start.is_known and stop.is_known and len(range(0, min(abs(stop.known - start.known), 2**62), abs(step))) > _LONGEST:
+        raise refuse(node, "a range that is too long to be gone through", "loop over less", "DPA706")
     name = state.fresh("i")
     public = start.public and stop.public
     size, code = f"({stop.code} - {start.code})", f"({start.code} + {name})"
@@ -266,11 +270,30 @@ def drained(state: State, node: ast.AST, found: Value) -> Guarded | Sequence:
     return items
 
 
+def _source(state: State, node: ast.AST, found: Value) -> Guarded | Sequence:
+    """All elements of what another iterator goes through: Python makes each where it is wanted, and here all are made first."""
+    held = state.object(found) if isinstance(found, Ref) else None
+    heap, grown, size = dict(state.heap), state.grown(), len(state.lines)
+    inner = drained(state, node, found)
+    if isinstance(held, Iterator) and isinstance(found, Ref):
+        ends = any(isinstance(text, Released) or text.lstrip().startswith("raise") for _, text, _ in state.lines[size:])
+        used = {one for one in heap if isinstance(state.object(Ref(one)), Spent)}
+        if ends or state.dead or state.grown() != grown or state.changed(heap, *used):
+            raise refuse(node, f"`{ast.unparse(node)}`, which goes through what has effects,", "write a loop", "DPA706")
+    return inner
+
+
+def check_still(state: State, node: ast.AST, heap: dict[int, Any], grown: int, *free: int) -> None:
+    """Refuse elements that change something: Python would see that while it goes on, and all were read before."""
+    if state.grown() != grown or state.changed(heap, *free):
+        raise refuse(node, f"`{ast.unparse(node)}`, which has effects,", "write a loop", "DPA706")
+
+
 def _mapped(state: State, node: ast.AST, found: Iterator) -> Guarded | Sequence:
     """What map and filter give."""
     function, *rest = found.parts
     source: Value = rest[0] if len(rest) == 1 else state.new(Iterator("zip", tuple(rest)))
-    inner = drained(state, node, source)
+    inner = _source(state, node, source)
 
     def apply(value: Value) -> tuple[Scalar | None, Value]:
         args = list(value.items) if len(rest) > 1 and isinstance(value, Tuple) else [value]
@@ -282,12 +305,14 @@ def _mapped(state: State, node: ast.AST, found: Iterator) -> Guarded | Sequence:
     if isinstance(inner, Sequence):
         return over(state, node, inner, apply)
     items: Guarded = []
+    heap, grown = dict(state.heap), state.grown()
     for guard, value in inner:
         if guard is not None:
             raise refuse(node, f"{found.what} over elements that may not be there", "write a loop", "DPA706")
         test, made = apply(value)
         if test is None or not test.is_known or test.known:
             items.append((None if test is None or test.is_known else test, made))
+    check_still(state, node, heap, grown)
     return items
 
 
@@ -296,7 +321,7 @@ def over(state: State, node: ast.AST, inner: Sequence, make: Any) -> Sequence:
     heap, grown = dict(state.heap), state.grown()
     with _recorded(state) as lines:
         state.record_loops += inner.private
-        with state.private(inner.private):
+        with state.private(not inner.steady):
             element = state.opened(node, inner)
             test, value = make(element)
         if test is not None and not (test.is_known and test.known):
@@ -309,16 +334,15 @@ def over(state: State, node: ast.AST, inner: Sequence, make: Any) -> Sequence:
         raise refuse(
             node, f"`{ast.unparse(node)}`, whose elements are no numbers,", "keep numbers, texts or tuples of them", "DPA706"
         )
-    made = template(lines, depth, value, private=inner.private)
+    made = template(lines, depth, value, private=inner.private, public=inner.steady)
     made = replace(made, once=inner.once or any(text.startswith("noise__") for _, text, _ in lines))
     return replace(made, base=inner.base, head=inner.head) if depth == inner.depth else made
 
 
 def _check_quiet(state: State, node: ast.AST, heap: dict[int, Any], lines: list[Any], grown: int) -> None:
     """What is evaluated for each element may not have effects."""
-    changed = any(state.heap[address] is not one and address != state.frame for address, one in heap.items())
     if (
-        changed
+        state.changed(heap, state.frame)
         or state.grown() != grown
         or any(isinstance(text, Released) or text.startswith(("raise", "break")) for _, text, _ in lines)
     ):
@@ -345,12 +369,13 @@ def _clause(state: State, node: Any, elements: Any, clauses: list[ast.comprehens
     clause, rest = clauses[0], clauses[1:]
     if clause.is_async:
         raise refuse(node, "an asynchronous comprehension", "write a plain one")
-    inner = drained(state, clause.iter, source)
+    inner = _source(state, clause.iter, source)
     if isinstance(inner, Sequence):
         if rest:
             raise refuse(node, "a comprehension over records and something else", "write the outer loop with `for`", "DPA706")
         return over(state, node, inner, lambda value: _made(state, clause, elements, value))
     items: Guarded = []
+    heap, grown = dict(state.heap), state.grown()
     for guard, value in inner:
         if guard is not None:
             raise refuse(node, "a comprehension over elements that may not be there", "write a loop", "DPA706")
@@ -374,6 +399,7 @@ def _clause(state: State, node: Any, elements: Any, clauses: list[ast.comprehens
             if found is None:
                 raise refuse(node, f"`{ast.unparse(node)}`", "write a loop with `if`", "DPA706")
             items.append((test, found[0]))
+    check_still(state, node, heap, grown, state.frame)
     return items
 
 

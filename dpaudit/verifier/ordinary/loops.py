@@ -109,7 +109,7 @@ def _round(
     state: State, opening: Callable[[], Value], body: Callable[[Value], object], found: _Changes, *, private: bool, public: bool
 ) -> tuple[Loop, list[Mapping[int, Object]]]:
     """Interpret one round: the loop, and the heaps at its ends."""
-    loop = Loop(private, len(state.so_far()), state.depth, dict(state.heap))
+    loop = Loop(private, len(state.so_far()), state.depth, dict(state.heap), public=public)
     loop.phis = {one.code for phi in found.phis.values() for one, _ in _leaves(phi, phi)}
     loop.leave = lambda: _assign(state, found)
     loop.tests = state.private_tests + (not public)
@@ -303,16 +303,17 @@ def _template(state: State, loop: Loop, value: Value) -> Sequence | None:
     used = {name for _, text, _ in lines for name in names_in(text)} | core_names(value)
     if used & phis:
         return None
-    return template(lines, state.depth - loop.depth, value, private=any(one.private for one in state.loops))
+    inside = {"private": any(one.private for one in state.loops), "public": loop.public}
+    return template(lines, state.depth - loop.depth, value, **inside)
 
 
-def template(lines: list[Line], depth: int, value: Value, *, private: bool) -> Sequence:
+def template(lines: list[Line], depth: int, value: Value, *, private: bool, public: bool) -> Sequence:
     """A sequence made of the lines of a loop; it keeps all places where nothing in it is under a test."""
     head = _HEAD.match(lines[0][1])
     names = assigned_in(lines)
     index, length, base = "", None, ""
     if head and depth == 1 and not private:
-        index, length = head.group(1), Scalar(head.group(2), "int", frozenset({"int"}), public=True)
+        index, length = head.group(1), Scalar(head.group(2), "int", frozenset({"int"}), public=public)
         base = f"range {head.group(2)}"
     return Sequence(tuple(lines), depth, value, names, length, index, private, base=base, head=1 if base else 0)
 

@@ -91,7 +91,12 @@ def _released(state: State, node: ast.AST, owner: Ref, value: Value) -> None:
 
 def extend(state: State, node: ast.AST, owner: Ref, value: Value) -> None:
     """`owner.extend(values)`."""
+    before = state.heap[owner.address]
+    if isinstance(value, Ref) and isinstance(state.object(value), Iterator):
+        # It would go on through what it just added.
+        state.heap[owner.address] = Spent("a list that grows meanwhile")
     found = iterating.drained(state, node, value)
+    state.heap[owner.address] = before
     if isinstance(found, Sequence):
         raise refuse(node, f"`{ast.unparse(node)}`", "write a list comprehension", "DPA706")
     for guard, one in found:

@@ -20,7 +20,7 @@ MOST_BITS: Final = 62
 MOST_FLOAT_BITS: Final = 1000
 DATA_BITS: Final = 40
 _LARGEST: Final = 10**15
-_INEXACT: Final = -1
+INEXACT: Final = -1
 """The size in bits of a constant that floats compute otherwise."""
 _NEAR: Final = Fraction(1, 10**6)
 
@@ -84,7 +84,7 @@ def condition(state: State, node: ast.AST, found: Scalar) -> Scalar:
     if found.kind == "bool":
         return found
     if found.is_known:
-        if found.bits == _INEXACT:
+        if found.bits == INEXACT:
             decided(node, "!=", found, constant(state, 0))
         return constant(state, bool(found.known))
     if found.origin is not None and ("[" in found.origin or "." in found.origin):
@@ -159,7 +159,7 @@ def _bits(node: ast.AST, op: ast.operator, types: frozenset[str], left: Scalar, 
 
 def _rounds(op: ast.operator, left: Scalar, right: Scalar, exact: Any) -> bool:
     """True where floats give another constant than exact numbers do."""
-    if _INEXACT in (left.bits, right.bits):
+    if INEXACT in (left.bits, right.bits):
         return True
     compute: Any = {
         ast.Add: lambda a, b: a + b,
@@ -176,10 +176,17 @@ def _rounds(op: ast.operator, left: Scalar, right: Scalar, exact: Any) -> bool:
 def decided(node: ast.AST, symbol: str, left: Scalar, right: Scalar) -> bool:
     """A comparison of constants, as floats decide it where they are floats."""
     one, other = left.known, right.known
-    if _INEXACT in (left.bits, right.bits) and abs(one - other) <= _NEAR * max(abs(one), abs(other), 1):
+    if INEXACT in (left.bits, right.bits) and abs(one - other) <= _NEAR * max(abs(one), abs(other), 1):
         raise refuse(node, f"`{ast.unparse(node)}`, which rounding decides,", "write the constants out", "DPA703")
-    if (left.types | right.types) & {"float", "np.float"}:
-        one, other = float(one), float(other)
+    # Python compares a float with other numbers exactly; numpy makes floats of both.
+    types = left.types | right.types
+    by_numpy = bool(types & {"np.float", "np.int"}) and bool(types & {"float", "np.float"})
+    if by_numpy:
+        fits_float(node, left, right)
+    one, other = (
+        Fraction(float(value)) if by_numpy or found.types & {"float", "np.float"} else value
+        for value, found in ((one, left), (other, right))
+    )
     return bool(_DECIDED[symbol](one, other))
 
 
@@ -202,7 +209,7 @@ def arithmetic(state: State, node: ast.AST, op: ast.operator, first: Value, seco
         made = constant(state, Fraction(folded) if types != INT and "np.int" not in types else folded, types)
         if types & {"float", "np.float"}:
             state.real("floats")
-            made = replace(made, bits=_INEXACT if _rounds(op, left, right, folded) else 0)
+            made = replace(made, bits=INEXACT if _rounds(op, left, right, folded) else 0)
         return made
     kind: Kind = "real" if "real" in (left.kind, right.kind) else "int"
     noisy = left.noisy or right.noisy
@@ -325,14 +332,15 @@ def connected(word: str, parts: list[Scalar]) -> Scalar:
     """A conjunction or disjunction of truth values, all of which exist."""
     decisive = word == "or"
     left = [one for one in parts if not one.is_known]
+    # The value is one of the operands, and so is its type.
+    types = frozenset(kind for one in parts for kind in one.types) or BOOL
+    tests = () if len(types) == 1 else None
     if any(one.is_known and one.known is decisive for one in parts):
-        return Scalar(str(decisive), "bool", BOOL, decisive, public=True)
+        return Scalar(str(decisive), "bool", types, decisive, tests, public=True)
     if not left:
-        return Scalar(str(not decisive), "bool", BOOL, not decisive, public=True)
+        return Scalar(str(not decisive), "bool", types, not decisive, tests, public=True)
     if len(left) == 1:
-        return left[0]
-    # The value is one of the operands.
-    types = frozenset(kind for one in parts for kind in one.types)
+        return replace(left[0], types=types, tests=tests)
     made = truth_of(f"({f' {word} '.join(one.code for one in left)})", *left)
     return replace(made, types=types, tests=() if len(types) == 1 else None)
 
@@ -342,7 +350,7 @@ def floated(state: State, node: ast.AST, found: Scalar, types: frozenset[str] = 
     state.real("floats")
     fits_float(node, found)
     if found.is_known:
-        return constant(state, Fraction(found.known), types)
+        return replace(constant(state, Fraction(found.known), types), bits=INEXACT if found.bits == INEXACT else 0)
     return replace(found, code=as_kind(found, "real"), kind="real", types=types, tests=(), origin=None, bits=0)
 
 

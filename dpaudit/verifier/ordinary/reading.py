@@ -208,6 +208,8 @@ def _types(state: State, source: Source, declared: dict[str, str]) -> dict[str, 
     laws = {name for name, _ in _samplers(tree, Spec(1, "one"))}
     for place, one in enumerate(parameters):
         if one.arg in laws:
+            if one.arg in defaults:
+                raise refuse(one, f"a default of the sampler {one.arg}", "leave it out: the claim is about the law", "DPA702")
             continue
         if source.owner and place == 0:
             if one.arg != "self":
@@ -302,6 +304,15 @@ def _object(state: State, name: str, kind: Type, scalars: list[tuple[str, str]])
         pairs = [(one.arg, one.annotation, known.get(one.arg)) for one in given]
     for one, annotation, default in pairs:
         if isinstance(default, Nothing):
+            if one not in _GENERATORS and not (annotation is not None and _is_generator(annotation)):
+                raise refuse(
+                    annotation or ast.Pass(),
+                    f"the field {one}, which may be None or something else,",
+                    "leave its default out",
+                    "DPA702",
+                    state.line,
+                )
+            state.notes.append(f"{name}.{one} is left out")
             parts[one] = default
             continue
         inner = Type("real", why="assumed") if annotation is None else read_annotation(annotation, {})

@@ -77,6 +77,7 @@ class Loop:
     start: int  # where its lines begin
     depth: int
     before: Mapping[int, Object]
+    public: bool = False  # whether the number of its rounds is
     grown: dict[int, list[tuple[Any, Sequence | None]]] = field(default_factory=dict)
     breaks: list[Mapping[int, Object]] = field(default_factory=list)
     leave: Callable[[], None] | None = None  # writes what a break leaves behind
@@ -235,7 +236,10 @@ class State:
 
     def new(self, made: Object) -> Ref:
         """A new object; elements of which one may raise are gone through here, as Python makes them here."""
-        for one in unsafe(made, self.so_far(), self.parameters, self.loops) if isinstance(made, (Sequence, Counts)) else ():
+        risky: list[Sequence] = []
+        if isinstance(made, (Sequence, Counts)):
+            risky = unsafe(made, self.so_far(), self.parameters, self.loops, private=self.private_tests > 0)
+        for one in risky:
             if one.once:
                 line = self.line
                 raise refuse(ast.Pass(), "a list of noise that fails for some data", "compute its parts before", "DPA706", line)
@@ -266,6 +270,10 @@ class State:
         self.dead = True
         for loop in self.loops:
             loop.leaves = loop.leaves or self.private_tests > loop.tests
+
+    def changed(self, before: Mapping[int, Object], *free: int) -> bool:
+        """True if an object that was there before is another now, but for some addresses."""
+        return any(self.heap[address] is not one for address, one in before.items() if address not in free)
 
     def grown(self) -> int:
         """How often something grew in the loops around, or a loop was left."""

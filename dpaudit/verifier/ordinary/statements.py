@@ -33,7 +33,10 @@ from dpaudit.verifier.ordinary.values import (
 _EXCEPTIONS: Final = tuple(
     name
     for name, one in vars(builtins).items()
-    if isinstance(one, type) and issubclass(one, Exception) and one.__name__ == name and not issubclass(one, Warning)
+    if isinstance(one, type)
+    and issubclass(one, Exception)
+    and one.__name__ == name
+    and not issubclass(one, (Warning, StopIteration, StopAsyncIteration))  # these end iterators, and are turned into others
 )
 _MOST_ROUNDS: Final = 64
 
@@ -112,6 +115,8 @@ def _statement(state: State, node: ast.stmt) -> Items_ | None:
         case ast.AnnAssign(target=target, value=value):
             if value is not None:
                 state.bind(target, state.value(value))
+            elif not isinstance(target, ast.Name):
+                raise refuse(node, f"`{ast.unparse(node)}`, which evaluates its target,", "take it away")
         case ast.AugAssign():
             augmented(state, node)
         case ast.For():
@@ -160,8 +165,12 @@ def _expression(state: State, node: ast.Expr) -> None:
 def _if(state: State, node: ast.If, items: Items_) -> tuple[tuple[str, Any] | None, Items_]:
     """A test: where a way may leave the block, what follows it is interpreted on each way."""
     state.step(node)
+    heap, written = dict(state.heap), (len(state.lines), state.grown())
     test = state.value(node.test)
     if isinstance(test, Entry):
+        if (len(state.lines), state.grown()) != written or state.changed(heap):
+            # The body evaluates the key once more, or not.
+            raise refuse(node.test, f"`{ast.unparse(node.test)}`, which has effects,", "compute the key on a line before", "DPA706")
         return None, (*_known_key(state, node, test), *items)
     found = state.truth(node.test, test)
     if found.code in state.facts:

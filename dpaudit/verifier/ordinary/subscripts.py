@@ -28,6 +28,7 @@ from dpaudit.verifier.ordinary.values import (
     Spent,
     Tuple,
     Value,
+    mapped,
 )
 
 
@@ -147,7 +148,8 @@ def _of_sequence(state: State, node: ast.AST, owner: Ref, held: Sequence, place:
     if where.is_known and where.known < 0:
         where = numbers.arithmetic(state, node, ast.Add(), held.length, where)
     state.owe(f"0 <= {where.code} and {where.code} < {held.length.code}")
-    return state.element(held, where.code)
+    found = state.element(held, where.code)
+    return found if where.public else mapped(found, lambda one: replace(one, public=False))
 
 
 def sliced(state: State, node: ast.AST, owner: Value, place: ast.Slice) -> Value:

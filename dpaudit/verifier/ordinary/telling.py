@@ -12,8 +12,8 @@ REAL_NUMBERS: Final = "proven (real numbers)"
 """The status of a proof about real numbers, which is no proof about the floats that run."""
 
 FLOATS: Final = (
-    "the proof is about real numbers. Floats round, may overflow to infinity or be NaN, and noise made of floats has low digits "
-    "that can tell the data apart; none of this is covered"
+    "the proof is about real numbers. Floats round, may overflow to infinity or with an error, may be NaN or -0.0, and noise made "
+    "of floats has low digits that can tell the data apart; none of this is covered"
 )
 
 
@@ -98,8 +98,8 @@ def assumptions(reading: Reading) -> tuple[str, ...]:
         found.append("between databases of the domain; that data outside it are rejected can be observed")
     if "add_remove" in reading.data.relations.values():
         found.append("neighbours keep the order of records")
-    if "numpy" in reading.source.text and any("int" in kind for _, kind, _ in reading.inputs):
-        found.append(f"whole numbers of the data are less than 2**{DATA_BITS}, so that numpy's 64 bits hold what is made of them")
+    if ("numpy" in reading.source.text or reading.reals) and any("int" in kind for _, kind, _ in reading.inputs):
+        found.append(f"whole numbers that are passed are less than 2**{DATA_BITS}, so that floats and numpy's 64 bits hold them")
     found += reading.notes
     if reading.reals:
         found.append(f"{FLOATS} ({', '.join(reading.reals)})")

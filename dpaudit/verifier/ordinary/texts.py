@@ -16,7 +16,7 @@ _FORMAT: Final = re.compile(r"[<>^]?\d{0,2},?(\.\d{1,2})?([dfgeEG%]?)")
 
 def opaque(state: State, node: ast.AST, *parts: Value, sort: str = "number") -> Opaque:
     """What a place of the source makes of values."""
-    place = f"{getattr(node, 'lineno', 0)}:{getattr(node, 'col_offset', 0)}:{getattr(node, 'end_col_offset', 0)}"
+    place = ":".join(str(getattr(node, name, 0)) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"))
     if isinstance(node, ast.Call):
         # One call may be of several functions.
         place += f":{state.callee}"
@@ -48,6 +48,8 @@ def firm_number(state: State, node: ast.AST, found: Value) -> Value:
     one = numbers.scalar(state, node, found)
     if one.kind == "str":
         raise refuse(node, f"`{ast.unparse(node)}` of a text", "use a number", "DPA703")
+    if "np.bool" in one.types:
+        raise refuse(node, f"`{ast.unparse(node)}` of a truth value of numpy", "use bool(...) first", "DPA703")
     return one
 
 
@@ -62,10 +64,11 @@ def partial(state: State, node: ast.AST, *parts: Value) -> Opaque:
 def formatted(state: State, node: ast.JoinedStr) -> Value:
     """A text with values in it: known where all are constants, else a function of them."""
     parts: list[Value] = []
-    known = ""
+    known: str | None = ""
     for one in node.values:
         if isinstance(one, ast.Constant):
-            known += str(one.value)
+            known = None if known is None else known + str(one.value)
+            parts.append(state.text(str(one.value)))
             continue
         assert isinstance(one, ast.FormattedValue)  # noqa: S101 - for the type checker
         value = state.value(one.value)
@@ -77,11 +80,14 @@ def formatted(state: State, node: ast.JoinedStr) -> Value:
         _check_format(state, node, value, spec)
         parts.append(value)
         if isinstance(value, Scalar) and type(value.known) in (str, int) and one.conversion == -1 and not spec:
-            known += str(value.known)
-            parts.pop()
-    if not parts:
+            known = None if known is None else known + str(value.known)
+            parts[-1] = state.text(str(value.known))
+        else:
+            known = None
+    if known is not None:
         return state.text(known)
-    return opaque(state, node, state.text(known), *parts, sort="text")
+    # Each piece keeps its place: the same pieces in another order are another text.
+    return opaque(state, node, *parts, sort="text")
 
 
 def _check_format(state: State, node: ast.AST, value: Value, spec: str) -> None:

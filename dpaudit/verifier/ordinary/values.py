@@ -308,6 +308,11 @@ class Sequence(_Whole):
     head: int = 0  # how many of its lines make that loop
 
     @property
+    def steady(self) -> bool:
+        """True if public parameters alone decide how many elements there are."""
+        return not self.private and self.index != "" and self.length is not None and self.length.public
+
+    @property
     def place(self) -> str:
         """The core name that its loop counts with."""
         return str(self.lines[0][1]).split()[1]

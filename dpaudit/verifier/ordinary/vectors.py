@@ -53,7 +53,11 @@ def _converted(state: State, node: ast.AST, found: Value, kind: Value) -> Value:
     """An array of floats."""
     if isinstance(kind, Builtin) and kind.name in ("float", "numpy.float64"):
         return arrays.elementwise(
-            state, node, [found], lambda one: numbers.floated(state, node, _plain(state, node, one), arrays.FLOAT)
+            state,
+            node,
+            [found],
+            lambda one: numbers.floated(state, node, _plain(state, node, one), arrays.FLOAT),
+            further=(state.text("float"),),
         )
     if isinstance(kind, Builtin) and kind.name == "int":
 
@@ -63,7 +67,7 @@ def _converted(state: State, node: ast.AST, found: Value, kind: Value) -> Value:
                 raise refuse(node, "a conversion of numbers that may not be whole", "leave it out", "DPA703")
             return replace(value, types=arrays.WHOLE)
 
-        return arrays.elementwise(state, node, [found], whole)
+        return arrays.elementwise(state, node, [found], whole, further=(state.text("int"),))
     raise refuse(node, "this dtype", "leave it out, or write dtype=float", "DPA706")
 
 
@@ -84,7 +88,10 @@ def _filled(value: int | None) -> Any:
         if not isinstance(size, Scalar) or type(size.known) is not int or not 0 < size.known <= iterating.MOST_UNROLLED:
             raise refuse(node, "an array of this size", "write a list comprehension", "DPA706")
         kind = parts.get("dtype", Nothing())
-        one = numbers.number(state, node, parts["fill_value"]) if value is None else numbers.constant(state, value)
+        fill = parts["fill_value"] if value is None else numbers.constant(state, value)
+        if isinstance(fill, Scalar) and fill.kind == "bool":
+            raise refuse(node, "an array of truth values by np.full", "write numbers, 1 and 0", "DPA703")
+        one = numbers.number(state, node, fill)
         if isinstance(kind, Builtin) and kind.name == "int" and one.kind == "int":
             made = replace(one, types=arrays.WHOLE)
         elif isinstance(kind, Nothing) or (isinstance(kind, Builtin) and kind.name == "float"):
@@ -113,14 +120,27 @@ def _sum(state: State, node: ast.AST, args: Args, named: Named) -> Value:
         made = arrays.total(state, node, plain, start)  # type: ignore[assignment]
     if isinstance(made, Opaque):
         return made
+    if isinstance(found, Items) and not found.items:
+        return numbers.constant(state, Fraction(0), arrays.FLOAT)
     if (
         isinstance(found, Sequence)
         and made.kind != "real"
         and (found.form != "array" or "np.float" in getattr(found.value, "types", ()))
     ):
         # Without an element numpy gives a float.
-        return replace(made, types=arrays.WHOLE | arrays.FLOAT, tests=None, bits=numbers.DATA_BITS)
-    return replace(made, types=arrays.OF_KIND[made.kind], tests=(), bits=numbers.DATA_BITS if not made.is_known else made.bits)
+        return replace(made, types=arrays.WHOLE | arrays.FLOAT, tests=None, bits=_most_bits(state, node, found, made))
+    bits = made.bits if made.is_known else _most_bits(state, node, found, made)
+    return replace(made, types=arrays.OF_KIND[made.kind], tests=(), bits=bits)
+
+
+def _most_bits(state: State, node: ast.AST, found: Items | Sequence, made: Scalar) -> int:
+    """How large a sum may become: one over the data is of ordinary size as they are, one that is written out is as it was added."""
+    if isinstance(found, Items):
+        return max(numbers.DATA_BITS, made.bits)
+    one = found.value
+    if isinstance(one, Scalar) and one.kind == "int" and numbers.bits_of(one) > numbers.DATA_BITS + 2:
+        raise refuse(node, "a sum of large whole numbers of numpy", "write the array with floats, 1.0", "DPA706")
+    return max(numbers.DATA_BITS, numbers.bits_of(one) if isinstance(one, Scalar) and one.kind == "int" else 0)
 
 
 def _counting(found: Sequence) -> Sequence:
@@ -154,7 +174,7 @@ def _clip(state: State, node: ast.AST, args: Args, named: Named) -> Value:
         raise refuse(node, "clip ends that are no numbers", "use numbers", "DPA706")
     # Which of the ends is which is a part of what is not computed.
     state.callee += f" {isinstance(low, Nothing)} {isinstance(high, Nothing)}"
-    return arrays.elementwise(state, node, [_as_array(state, node, found), *ends], make)
+    return arrays.elementwise(state, node, [_as_array(state, node, found), *ends], make, further=())
 
 
 def _as_array(state: State, node: ast.AST, found: Value) -> Value:
@@ -171,7 +191,7 @@ def _pair(*, least: bool) -> Any:
         parts = given(node, args, named, "x1", "x2")
         state.real("arrays of floats")
         both = [_as_array(state, node, one) for one in parts.values()]
-        return arrays.elementwise(state, node, both, lambda a, b: numbers.extreme(state, node, a, b, least=least))
+        return arrays.elementwise(state, node, both, lambda a, b: numbers.extreme(state, node, a, b, least=least), further=())
 
     return read
 
@@ -187,11 +207,13 @@ def _where(state: State, node: ast.AST, args: Args, named: Named) -> Value:
         found = numbers.scalar(state, node, test)
         if found.kind != "bool":
             raise refuse(node, "np.where of numbers", "compare them first", "DPA703")
-        first, second = numbers.number(state, node, one), numbers.number(state, node, other)
-        made = numbers.chosen(state, node, found, first, second)
-        return replace(made, types=arrays.OF_KIND[made.kind], tests=())
+        first, second = numbers.scalar(state, node, one), numbers.scalar(state, node, other)
+        if "bool" in (first.kind, second.kind):
+            raise refuse(node, "np.where of truth values", "give numbers, 1 and 0", "DPA703")
+        made = numbers.chosen(state, node, found, numbers.number(state, node, first), numbers.number(state, node, second))
+        return arrays.held_as(made)
 
-    return arrays.elementwise(state, node, list(parts.values()), make)
+    return arrays.elementwise(state, node, list(parts.values()), make, further=())
 
 
 def _extreme(*, least: bool) -> Any:
@@ -263,8 +285,8 @@ def _histogram(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     found, edges = arrays.held_by(state, node, parts["a"]), _edges(state, node, parts)
     if len(edges) < 2 or not all(edge.is_known for edge in edges) or any(a.known >= b.known for a, b in pairwise(edges)):
         raise refuse(node, "edges that are no growing constants", "write them out in order", "DPA706")
-    if isinstance(found, Items):
-        raise refuse(node, "a histogram of values that are written out", "count them", "DPA706")
+    if isinstance(found, Items) or found.once:
+        raise refuse(node, "a histogram of noise or of values that are written out", "count them", "DPA706")
     counts: list[Value] = []
     for low, high in pairwise(edges):
         last = ast.LtE() if high is edges[-1] else ast.Lt()
@@ -291,7 +313,7 @@ def _edges(state: State, node: ast.AST, parts: Named) -> list[Scalar]:
         if low.is_known and high.is_known and low.known < high.known and 0 < bins.known <= iterating.MOST_UNROLLED:
             state.real("edges computed by numpy")
             step = (Fraction(high.known) - low.known) / bins.known
-            return [numbers.constant(state, Fraction(low.known) + step * place, arrays.FLOAT) for place in range(bins.known + 1)]
+            return _even(state, Fraction(low.known), step, bins.known + 1)
     if isinstance(bins, (Ref, Tuple)) and ends is None:
         held = arrays.held_by(state, node, bins)
         if isinstance(held, Items):
@@ -304,7 +326,15 @@ def _count_nonzero(state: State, node: ast.AST, args: Args, named: Named) -> Val
     found = arrays.held_by(state, node, given(node, args, named, "a")["a"])
     if not isinstance(found, Sequence) or not isinstance(found.value, Scalar) or found.value.kind != "bool":
         raise refuse(node, f"`{ast.unparse(node)}`", "count a comparison", "DPA706")
-    return replace(arrays.fold(state, node, _counting(found), numbers.constant(state, 0)), types=numbers.INT)
+    made = arrays.fold(state, node, _counting(found), numbers.constant(state, 0))
+    return replace(made, types=_count_types(), bits=numbers.DATA_BITS)
+
+
+def _count_types() -> frozenset[str]:
+    """The type of what np.count_nonzero gives, which versions of numpy do not agree on."""
+    import numpy as np
+
+    return numbers.INT if type(np.count_nonzero([True])) is int else arrays.WHOLE
 
 
 def _arange(state: State, node: ast.AST, args: Args, named: Named) -> Value:
@@ -325,9 +355,13 @@ def _linspace(state: State, node: ast.AST, args: Args, named: Named) -> Value:
         raise refuse(node, "linspace of what is not constant", "write the numbers out", "DPA706")
     state.real("numbers computed by numpy")
     low, high, count = Fraction(parts[0].known), Fraction(parts[1].known), int(parts[2].known)
-    return state.new(
-        Items(tuple(numbers.constant(state, low + (high - low) * k / (count - 1), arrays.FLOAT) for k in range(count)), "array")
-    )
+    return state.new(Items(tuple(_even(state, low, (high - low) / (count - 1), count)), "array"))
+
+
+def _even(state: State, low: Fraction, step: Fraction, count: int) -> list[Scalar]:
+    """Numbers at one distance, of which floats compute those between the ends otherwise."""
+    made = [numbers.constant(state, low + step * place, arrays.FLOAT) for place in range(count)]
+    return [replace(one, bits=numbers.INEXACT) if 0 < place < count - 1 else one for place, one in enumerate(made)]
 
 
 def _opaque(state: State, node: ast.AST, args: Args, named: Named) -> Value:
@@ -337,11 +371,15 @@ def _opaque(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     if any(not (isinstance(one, Scalar) and type(one.known) is int) for one in (*args[1:], *named.values())):
         raise refuse(node, f"`{ast.unparse(node)}`", "round to a constant number of digits", "DPA706")
     digits = [*args[1:], *named.values()]
+
+    def make(one: Value) -> Opaque:
+        if isinstance(one, Scalar) and one.kind == "bool":
+            raise refuse(node, f"`{ast.unparse(node)}` of truth values", "use numbers", "DPA703")
+        return texts.opaque(state, node, texts.firm_number(state, node, one), *digits)
+
     if isinstance(args[0], Ref):
-        return arrays.elementwise(
-            state, node, [_as_array(state, node, args[0])], lambda one: texts.opaque(state, node, one, *digits)
-        )
-    return texts.opaque(state, node, texts.firm_number(state, node, args[0]), *digits)
+        return arrays.elementwise(state, node, [_as_array(state, node, args[0])], make, further=tuple(digits))
+    return make(args[0])
 
 
 def _any(*, every: bool) -> Any:
@@ -361,6 +399,9 @@ def _of_array(state: State, node: ast.AST, owner: Value, name: str, args: Args, 
     held = state.object(owner) if isinstance(owner, Ref) else None
     if not isinstance(owner, Ref) or not isinstance(held, (Items, Sequence)) or held.form not in ("array", "any"):
         return None
+    if held.form == "any":
+        state.assume(f"{held.base}#" if isinstance(held, Sequence) and held.base else None, "array", f".{name}")
+        raise refuse(node, f"`.{name}`, where nothing says that the data are an array,", "annotate it as np.ndarray", "DPA703")
     if name == "astype" and len(args) == 1 and not named:
         return _converted(state, node, owner, args[0])
     if name == "copy" and not args and not named:
@@ -385,7 +426,11 @@ def _float64(state: State, node: ast.AST, args: Args, named: Named) -> Value:
 
 def _absolute(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     """`np.abs`."""
-    return arrays.absolute(state, node, _as_array(state, node, given(node, args, named, "x")["x"]))
+    found = _as_array(state, node, given(node, args, named, "x")["x"])
+    if isinstance(found, Scalar) and found.kind == "bool":
+        raise refuse(node, f"`{ast.unparse(node)}` of a truth value", "use numbers", "DPA703")
+    made = arrays.absolute(state, node, found)
+    return arrays.element(state, node, made) if isinstance(found, Scalar) else made
 
 
 _METHODS: Final[dict[str, Any]] = {
