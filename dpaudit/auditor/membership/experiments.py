@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -36,17 +36,33 @@ class Experiment:
     confidences: Vector
     masses: Vector
 
+    @cached_property
+    def _ends(self) -> Vector:
+        """Shares of the surest cases, one more each time."""
+        return np.concatenate([[0.0], np.cumsum(self.masses)])
+
+    @cached_property
+    def _sums(self) -> Vector:
+        """Sums of their confidences."""
+        return np.concatenate([[0.0], np.cumsum(self.masses * self.confidences)])
+
     def best_share(self, share: Vector) -> Vector:
         """Return the mean confidence within the surest `share` of cases, for shares in (0, 1]; rounded up."""
-        ends = np.concatenate([[0.0], np.cumsum(self.masses)])
-        sums = np.concatenate([[0.0], np.cumsum(self.masses * self.confidences)])
-        found = np.interp(share, ends, sums) / np.maximum(share, 1e-300)
+        found = np.interp(share, self._ends, self._sums) / np.maximum(share, 1e-300)
         # Where the share ends inside the first atom, the chord from 0 is exact.
         return np.asarray(np.minimum(1.0, found + 1e-12))
 
+    def share_between(self, low: Vector, high: Vector) -> Vector:
+        """Return the mean confidence of the cases between two shares, the first at most the second; rounded up."""
+        width = high - low
+        between = np.interp(high, self._ends, self._sums) - np.interp(low, self._ends, self._sums)
+        found = between / np.maximum(width, 1e-300) + 1e-9
+        # The quotient loses digits where the shares are close; whoever is less sure than a case is at most as sure as it.
+        return np.asarray(np.minimum(self.confidence_at(low), np.where(width > 1e-4, found, 1.0)))
+
     def confidence_at(self, share: Vector) -> Vector:
         """Return the confidence of the case that is as sure as a share of all; rounded up."""
-        found = np.searchsorted(np.cumsum(self.masses), np.asarray(share) - 1e-12)
+        found = np.searchsorted(self._ends[1:], np.asarray(share) - 1e-12)
         return np.asarray(self.confidences[np.minimum(found, len(self.confidences) - 1)])
 
 

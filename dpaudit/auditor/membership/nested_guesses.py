@@ -133,8 +133,13 @@ def nested_epsilon(guesses: NestedGuesses, delta: float, level: float) -> Fracti
     """
     last, place = Fraction(0), Fraction(0)
     while place < _LARGEST and nested_p_value(guesses, float(place), delta, level=level) <= level:
-        last, place = place, place + _STEP * (1 if place < 1 else 2 if place < 4 else 4)
+        last, place = place, next_tested(place)
     return last
+
+
+def next_tested(epsilon: Fraction) -> Fraction:
+    """Return the epsilon that is tested after one."""
+    return epsilon + _STEP * (1 if epsilon < 1 else 2 if epsilon < 4 else 4)
 
 
 def _first_below(size: int, sure: float, level: float) -> int:

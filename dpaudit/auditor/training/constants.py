@@ -18,7 +18,7 @@ UPDATE: Final = "update"
 
 _ROUNDING: Final = 1e-6
 _FEWEST: Final = 3
-_EXPLANATIONS: Final = 12
+_EXPLANATIONS: Final = 16
 
 
 def check_constants(steps: Sequence[Step], claim: TrainingClaim) -> list[LoopCheck]:

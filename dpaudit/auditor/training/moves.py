@@ -37,6 +37,7 @@ class Moves:
     def __init__(self) -> None:
         """Begin with no move."""
         self._before: list[Array] = []
+        self._clean: list[Array] = []
         self._after: Array | None = None
 
     def judge(self, parameters: Any, updated: Any, noisy_sum: Any, clean: Sequence[Array]) -> tuple[str, float]:
@@ -46,7 +47,7 @@ class Moves:
         that do not follow the noisy sum by a factor that many share. An adaptive optimiser or a projection is something else.
         """
         if parameters is None or updated is None:
-            self._before, self._after = [], None
+            self._before, self._clean, self._after = [], [], None
             return "", 0.0
         old, new, noisy = (
             vector_of(given, name) for given, name in ((parameters, "parameters"), (updated, "updated"), (noisy_sum, "noisy_sum"))
@@ -55,8 +56,9 @@ class Moves:
             raise InvalidArgument("DPA105", "parameters and updated must be as many as the numbers of noisy_sum.")
         every = slice(None, None, math.ceil(len(old) / KEPT))
         old, new, noisy = old[every], new[every], noisy[every]
-        move, before, after = new - old, self._before, self._after
-        self._before, self._after = [noisy, move], new
+        sums = [part[every] for part in clean]
+        move, before, clean_before, after = new - old, self._before, self._clean, self._after
+        self._before, self._clean, self._after = [noisy, move], sums[:1], new
         if after is not None and not np.array_equal(after, old):
             return BETWEEN, 0.0
         precision = max(precision_of(parameters), precision_of(updated), precision_of(noisy_sum))
@@ -65,8 +67,9 @@ class Moves:
         if float(np.linalg.norm(move)) <= _CLEAR * float(np.linalg.norm(slack)):
             return "", 0.0
         released = [[noisy], [noisy, old], [noisy, *before], [noisy, old, *before]]
-        sums = [part[every] for part in clean]
         with_clean = [[*terms, *some] for terms in (released[0], released[-1]) for some in (sums[:1], sums[1:], sums)]
+        # Momentum of clean sums shows in what follows, as the move before and its noise say what it was.
+        with_clean += [[*released[-1], *clean_before, *some] for some in ([], sums[:1]) if clean_before]
         rest = ~_shares_ratio(move, noisy, slack)
         found = [_explain(released, with_clean, move[part], slack[part], part) for part in (np.ones_like(rest), rest)]
         return min(found, key=lambda one: _ORDER[one[0]])

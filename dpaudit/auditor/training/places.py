@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import Final, TypeAlias
@@ -40,9 +39,12 @@ _ABOUT: Final = {
 }
 """Arguments of `step` that each check is about, the first that the loop gives counts."""
 
-_Statement: TypeAlias = ast.Assign | ast.AugAssign | ast.AnnAssign | ast.For
+_Statement: TypeAlias = ast.Assign | ast.AugAssign | ast.AnnAssign | ast.For | ast.If | ast.Return
+_Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+_Made: TypeAlias = dict[str, list[_Statement]]
+_Loop: TypeAlias = ast.For | ast.While
 _LONGEST: Final = 120
-_MOST: Final = 6
+_MOST: Final = 8
 """Lines that are named: that of the wrong value and those of what it is made of."""
 
 
@@ -69,6 +71,21 @@ def locate(check: LoopCheck, caller: tuple[str, int]) -> LoopCheck:
     return replace(check, where=f"{Path(file).name}:{lines[0]}: {text}"[:_LONGEST].rstrip(": ") + made_of)
 
 
+@dataclass(frozen=True)
+class _Source:
+    """A file with a loop: its functions and conditions, the innermost loop around the report of a step, and who assigns what."""
+
+    functions: tuple[_Function, ...]
+    conditions: tuple[ast.If, ...]
+    loop: _Loop | None
+    in_file: _Made
+    in_function: dict[_Function, _Made]
+
+    def around(self, part: ast.AST) -> _Function | None:
+        """The innermost function around a part of the file."""
+        return max((one for one in self.functions if _holds(one, part)), key=_line, default=None)
+
+
 def _lines_of(tree: ast.Module, line: int, wanted: tuple[str, ...]) -> list[int]:
     """Line at which the value of the first of the arguments given was made, then those of what it is made of."""
     calls = [
@@ -81,63 +98,107 @@ def _lines_of(tree: ast.Module, line: int, wanted: tuple[str, ...]) -> list[int]
     argument = next((one for one in wanted if one in given or not one), None)
     if argument is None:
         return [line]
-    home = _innermost(tree, call)
+    functions = tuple(node for node in ast.walk(tree) if isinstance(node, _Function))
+    loops = [node for node in ast.walk(tree) if isinstance(node, _Loop) and _holds(node, call)]
+    source = _Source(
+        functions=functions,
+        conditions=tuple(node for node in ast.walk(tree) if isinstance(node, ast.If)),
+        loop=max(loops, key=_line, default=None),
+        in_file=_assignments(tree),
+        in_function={one: _assignments(one) for one in functions},
+    )
     if not argument:
-        loops = [node.lineno for node in ast.walk(home) if isinstance(node, ast.For | ast.While) and _holds(node, call)]
-        return [max(loops, default=line)]
-    first, made = given[argument].lineno, _makers(given[argument], tree, home, call.lineno)
+        return _ways_out(source, source.loop, call) if source.loop else [line]
+    first, made = given[argument].lineno, _makers(given[argument], source, call)
     if made:
         # Where the argument is an expression of several values, the one that was made last stands first.
         first = max(one.lineno for one in made)
-    lines = [first]
+    return _trace([first], made, source)
+
+
+def _ways_out(source: _Source, loop: _Loop, call: ast.Call) -> list[int]:
+    """Lines on which it depends how often a loop comes to a call: conditions of leaving it or going on, else its head."""
+    ways = [node for node in ast.walk(loop) if isinstance(node, ast.Break | ast.Continue | ast.Return)]
+    guards = [one for way in ways for one in _guards(source, way) if not _holds(one, call)]
+    lines = [one.lineno for one in guards] or [loop.lineno]
+    return _trace([*lines, *(way.lineno for way in ways)], guards, source)
+
+
+def _trace(lines: list[int], made: list[_Statement], source: _Source) -> list[int]:
+    """Add the lines of statements, of what they are made of, and of the conditions under which they run, until they are enough."""
+    lines = list(dict.fromkeys(lines))
     while made and len(lines) < _MOST:
         statement = made.pop(0)
         if statement.lineno not in lines:
             lines.append(statement.lineno)
-        value = statement.iter if isinstance(statement, ast.For) else statement.value
-        if value is not None:
-            made += [one for one in _makers(value, tree, home, statement.lineno) if one.lineno not in lines]
+        more = _guards(source, statement)
+        for value in _values(statement):
+            more += _makers(value, source, statement)
+        made += [one for one in dict.fromkeys(more) if one.lineno not in lines and one not in made]
     return lines
 
 
-def _makers(value: ast.AST, tree: ast.Module, home: ast.AST, before: int) -> list[_Statement]:
+def _guards(source: _Source, node: ast.stmt) -> list[_Statement]:
+    """The conditions within its function under which a statement runs, the innermost first."""
+    home = source.around(node)
+    found = (one for one in source.conditions if one is not node and _holds(one, node) and source.around(one) is home)
+    return sorted(found, key=_line, reverse=True)
+
+
+def _makers(value: ast.AST, source: _Source, before: ast.AST) -> list[_Statement]:
     """Statements that made the values in an expression."""
-    found = (_made(node, tree, home, before) for node in ast.walk(value))
+    found = (_made(node, source, before) for node in ast.walk(value))
     return [one for one in found if one is not None]
 
 
-def _made(node: ast.AST, tree: ast.Module, home: ast.AST, before: int) -> _Statement | None:
-    """The last assignment to a name or an attribute: above a line, else anywhere in its function, else in the file."""
-    if not isinstance(node, ast.Name | ast.Attribute) or not isinstance(node.ctx, ast.Load):
+def _made(node: ast.AST, source: _Source, before: ast.AST) -> _Statement | None:
+    """The last assignment to a name or an attribute: above a line in its loop, else below it there, else in function or file."""
+    if not isinstance(node, ast.Name | ast.Attribute):
         return None
-    key = node.id if isinstance(node, ast.Name) else f".{node.attr}"
-    for part in (home, tree):
-        found = [statement for name, statement in _assignments(part) if name == key]
-        if found:
-            above = [one for one in found if one.lineno < before]
-            return max(above or found, key=lambda one: one.lineno)
-    return None
+    key, home, loop = node.id if isinstance(node, ast.Name) else f".{node.attr}", source.around(before), source.loop
+    found = (source.in_function[home].get(key) if home else None) or source.in_file.get(key)
+    if not found:
+        return None
+    above = [one for one in found if _line(one) < _line(before)]
+    if loop is not None and _holds(loop, before) and not any(_holds(loop, one) for one in above):
+        # What the loop makes of a value at its end is what it begins with the next time.
+        above = [one for one in found if _holds(loop, one) and one is not loop] or above
+    return max(above or found, key=_line)
 
 
-def _assignments(part: ast.AST) -> Iterator[tuple[str, _Statement]]:
-    """Names, and attributes after a point, that are assigned within a part of a file, with the statements that do it."""
+def _values(statement: _Statement) -> list[ast.expr]:
+    """The expressions on which a statement rests."""
+    if isinstance(statement, ast.For):
+        return [statement.iter]
+    if isinstance(statement, ast.AugAssign):
+        return [statement.value, statement.target]
+    value = statement.test if isinstance(statement, ast.If) else statement.value
+    return [] if value is None else [value]
+
+
+def _assignments(part: ast.AST) -> _Made:
+    """Statements that assign names, attributes after a point, or parts of them, in a part of a file; and what functions return."""
+    made: _Made = {}
     for statement in ast.walk(part):
+        if isinstance(statement, _Function):
+            made.setdefault(statement.name, []).extend(node for node in ast.walk(statement) if isinstance(node, ast.Return))
         if not isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.For):
             continue
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         for node in (node for target in targets for node in ast.walk(target)):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                yield node.id, statement
-            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-                yield f".{node.attr}", statement
+            if not isinstance(node, ast.Name | ast.Attribute | ast.Subscript) or not isinstance(node.ctx, ast.Store):
+                continue
+            whole = node.value if isinstance(node, ast.Subscript) else node
+            if isinstance(whole, ast.Name | ast.Attribute):
+                made.setdefault(whole.id if isinstance(whole, ast.Name) else f".{whole.attr}", []).append(statement)
+    return made
 
 
-def _innermost(tree: ast.Module, call: ast.Call) -> ast.AST:
-    """The function around a call, or the file."""
-    around = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _holds(node, call)]
-    return max(around, key=lambda node: node.lineno, default=tree)
+def _line(node: ast.AST) -> int:
+    """The line of a part of a file."""
+    return getattr(node, "lineno", 0)
 
 
-def _holds(node: ast.stmt, call: ast.Call) -> bool:
-    """True if a statement has the call within it."""
-    return node.lineno <= call.lineno <= (node.end_lineno or node.lineno)
+def _holds(node: ast.stmt, part: ast.AST) -> bool:
+    """True if a statement has a part within it."""
+    return node.lineno <= _line(part) <= (node.end_lineno or node.lineno)

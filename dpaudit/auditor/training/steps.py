@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -28,6 +27,7 @@ _STAKES: Final = (0.003, 0.01, 0.03, 0.1, 0.3, 0.9)
 _LEAST_NOISE: Final = 0.05
 _MOST_NOISE: Final = 1e3
 _BISECTIONS: Final = 14
+_ROUNDING: Final = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +145,7 @@ def _log_wealth(counts: Matrix, law: DPSGD, claimed: float, noise: float) -> Mat
     rate, columns = float(rational(law.rate)), []
     for number, mark in enumerate(_MARKS):
         odds = 1 - rate + rate * math.exp(min(mark / claimed, 20.0))
-        price = _price(rational(law.rate), noise, Fraction(math.log(odds))) / 2
+        price = _price(rate, noise, odds) / 2
         for share in _STAKES:
             stake = share / (odds + 1)
             gains = np.log1p(stake * np.array([1 - price, -odds - price, -price]))
@@ -153,13 +153,15 @@ def _log_wealth(counts: Matrix, law: DPSGD, claimed: float, noise: float) -> Mat
     return np.array(columns).T
 
 
-@lru_cache(maxsize=1024)
-def _price(rate: Fraction, noise: float, epsilon: Fraction) -> float:
-    """Delta of one step at an epsilon, rounded up."""
-    from dpaudit.accounting import Poisson, gaussian
+def _price(rate: float, noise: float, odds: float) -> float:
+    """Largest P[A | in] - odds P[A | out] of one step over all events A, for odds of at least 1; rounded up.
 
-    step = gaussian(sigma=Fraction(noise))
-    return (step if rate == 1 else step.sampled(Poisson(rate))).delta(epsilon=epsilon).floats()[1]
+    It is delta at log(odds) of the sampled Gaussian, whose other direction is never larger.
+    """
+    from scipy.special import ndtr
+
+    place = noise**2 * math.log((odds - 1 + rate) / rate) + 0.5
+    return float(rate * ndtr((1 - place) / noise) - (odds - 1 + rate) * ndtr(-place / noise)) + _ROUNDING
 
 
 def _mix(logs: Matrix) -> NDArray[np.float64]:

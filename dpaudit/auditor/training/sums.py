@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.auditor.training.findings import FALSE_ALARM, LoopCheck, holds, not_judged
 from dpaudit.auditor.training.observed import Array, Step
@@ -33,6 +34,9 @@ _PRIOR: Final = 10.0
 _MARKS: Final = (0.5, 1.0, 2.0, 3.0, 4.0)
 _NEAR: Final = 3e-6
 """Difference of two equal numbers after rounding to 32 bits, in deviations of the noise."""
+
+_SAME: Final = 1e-4
+"""Share of its length by which the noise of two steps may differ to be called the same."""
 
 _CLIP_EACH: Final = "Multiply the gradient of each example, over all layers together, by min(1, clip / its norm); then add them up."
 _ADD_NOISE: Final = (
@@ -133,11 +137,17 @@ def check_fresh_noise(steps: Sequence[Step], clipping: LoopCheck) -> LoopCheck:
     """Check that the noise of different steps is independent: reused seeds repeat it."""
     from scipy.special import stdtr
 
-    if clipping.status == "violated" and any(step.gap is None for step in steps):
-        return not_judged(FRESH, "the sums are not those of clipped gradients, so that their noise is unknown")
     noise = np.array([step.noise for step in steps])
     if len(steps) < 2 or noise.shape[1] < 2:
         return not_judged(FRESH, "two steps of two coordinates are needed")
+    if clipping.status == "violated" and any(step.gap is None for step in steps):
+        # Where gradients of different batches were not clipped, what is left of the sums is not the same in any two steps.
+        pair = _same_pair(noise, [step.batch for step in steps])
+        if pair is None:
+            return not_judged(FRESH, "the sums are not those of clipped gradients, so that their noise is unknown")
+        return LoopCheck(
+            FRESH, "violated", len(steps), f"the noise of steps {pair[0]} and {pair[1]} is the same", _DRAW_ANEW, pair[1]
+        )
     if _repeats(noise):
         detail = "numbers of one step's noise repeat, as where layers share a seed or noise is broadcast"
         return LoopCheck(FRESH, "violated", len(steps), detail, _DRAW_ANEW)
@@ -177,6 +187,17 @@ def _other_noise(steps: Sequence[Step], scale: float, level: float) -> str:
                 f"{count} of {len(sizes)} numbers lie beyond {mark:g} deviations, not {chance * len(sizes):.0f} as for a Gaussian"
             )
     return ""
+
+
+def _same_pair(noise: Array, batches: Sequence[NDArray[np.int64]]) -> tuple[int, int] | None:
+    """Two steps of different batches whose noise is the same up to rounding, which no law of continuous noise gives."""
+    order = np.argsort(noise[:, 0], kind="stable")
+    apart = np.linalg.norm(np.diff(noise[order], axis=0), axis=1)
+    for place in np.flatnonzero(apart < _SAME * np.linalg.norm(noise[order[1:]], axis=1)):
+        first, second = sorted((int(order[place]), int(order[place + 1])))
+        if not np.array_equal(batches[first], batches[second]):
+            return first, second
+    return None
 
 
 def _repeats(noise: Array) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.auditor.training.batches import check_repeated, check_sampling
 from dpaudit.auditor.training.constants import check_constants
-from dpaudit.auditor.training.findings import LoopCheck
+from dpaudit.auditor.training.findings import LoopCheck, not_judged
 from dpaudit.auditor.training.moves import Moves
 from dpaudit.auditor.training.observed import (
     Array,
@@ -27,7 +27,7 @@ from dpaudit.auditor.training.observed import (
 from dpaudit.auditor.training.places import caller_of, locate
 from dpaudit.auditor.training.promises import TrainingClaim, as_float
 from dpaudit.auditor.training.separate import SEPARATE, check_separate
-from dpaudit.auditor.training.sums import NOISE, check_clipping, check_fresh_noise, check_noise
+from dpaudit.auditor.training.sums import CLIPPING, NOISE, check_clipping, check_fresh_noise, check_noise
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Enclosure, Exact, instance_of, positive
 
@@ -201,6 +201,8 @@ class TrainingWatch:
             return (LoopCheck("loop", "not judged", 0, "no step was watched"),)
         clipping = check_clipping(self._steps)
         fresh = check_fresh_noise(self._steps, clipping)
+        if clipping.status == fresh.status == "violated" and any(step.gap is None for step in self._steps):
+            clipping = not_judged(CLIPPING, "steps have the same noise, through which it would be judged. Give clean_sum= to step.")
         batches = [step.batch for step in self._steps]
         found = (
             clipping,

@@ -65,19 +65,21 @@ def test_independent_guesses_are_bounded_by_and_near_the_best_choice_of_guesses(
         near(right >= correct, independent_p_value(correct, guessed, canaries, sampled_gaussian_experiment(1.0, 1, 1 / 1.2)))
 
 
-@pytest.mark.parametrize(("canaries", "few", "more"), [(6, 1, 2), (9, 2, 6), (20, 4, 13)])
-def test_guesses_of_which_the_surest_count_twice_are_bounded_by_and_near_the_best_choice(canaries, few, more):
-    right = surest_guesses(canaries, more)
-    total = right.sum(axis=1) + right[:, :few].sum(axis=1)
-    for sum_ in range(1, few + more + 1):
-        first = min(few, sum_ // 2)
-        counts = NestedGuesses(canaries, (few, more), (first, sum_ - first))
-        near(total >= sum_, weighted_p_value(counts, sampled_gaussian_experiment(1.0, 1, 1 / 1.2)))
+@pytest.mark.parametrize(
+    ("canaries", "sizes"), [(6, (1, 2)), (9, (2, 6)), (20, (4, 13)), (16, (1, 2, 6, 12)), (40, (2, 7, 17, 32))]
+)
+@pytest.mark.parametrize("mu", [0.3, 1.2])
+def test_guesses_that_count_more_the_surer_they_are_are_bounded_by_and_near_the_best_choice(canaries, sizes, mu):
+    right = surest_guesses(canaries, sizes[-1], mu)
+    total = sum(right[:, :size].sum(axis=1) for size in sizes)
+    for sum_ in range(1, sum(sizes) + 1):
+        counts = NestedGuesses(canaries, sizes, (*(0 for _ in sizes[1:]), sum_))
+        near(total >= sum_, weighted_p_value(counts, sampled_gaussian_experiment(1.0, 1, 1 / mu)))
 
 
-def surest_guesses(canaries, guessed):
-    """Whether the surest guesses are right, a row for each of many runs, for a mu of 1.2."""
-    scores = np.random.default_rng(5).normal(size=(200_000, canaries)) + 0.6  # right where positive
+def surest_guesses(canaries, guessed, mu=1.2):
+    """Whether the surest guesses are right, a row for each of many runs."""
+    scores = np.random.default_rng(5).normal(size=(2_000_000 // canaries, canaries)) + mu / 2  # right where positive
     return np.take_along_axis(scores, np.argsort(-np.abs(scores), axis=1)[:, :guessed], axis=1) > 0
 
 

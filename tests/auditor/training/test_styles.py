@@ -10,6 +10,7 @@ from dpaudit.auditor.training import TrainingClaim, audit_loop
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "support"))
 import dpsgd_further
+import written_loops
 from dpsgd_styles import BATCH, CLIP, FIXED, NOISE, PAIRS, RATE, RECORDS, STEPS, people
 
 EVERY = PAIRS | dpsgd_further.PAIRS
@@ -45,3 +46,12 @@ def test_the_lines_that_are_named_hold_the_mistake(name, line):
     source = Path(dpsgd_further.__file__).read_text().splitlines()
     named = {number for check in violations(name, broken=True) for number in map(int, re.findall(r"\b\d+\b", check.where))}
     assert line in {source[number - 1].strip() for number in named if number <= len(source)}
+
+
+@pytest.mark.parametrize("name", sorted(written_loops.LOOPS))
+def test_a_whole_loop_is_found_with_the_line_of_its_mistake_and_its_sound_twin_is_not_flagged(name, tmp_path):
+    found, lines = written_loops.run(name, tmp_path, broken=True)
+    assert found
+    named = {number for check in found for number in map(int, re.findall(r"(?<=:)\d+(?=:)|(?<=[s,] )\d+(?=[,)])", check.where))}
+    assert lines & named
+    assert [] == written_loops.run(name, tmp_path, broken=False)[0]
