@@ -59,6 +59,38 @@ class RangesPlan:
         return [column for column in self.described if column.ends is not None]
 
 
+def ranges_plan(public: Public, described: tuple[Column, ...]) -> RangesPlan:
+    """Plan the counts of all columns with a range, with the whole budget."""
+    spans = [column for column in described if column.ends is not None]
+    if not spans:
+        raise InvalidArgument("DPA105", "columns has no range to narrow. Use TableEncoder.")
+    moved = count_sensitivity(len(spans), 0, MOVES[public.adjacency.kind])
+    multiplier = noise_multiplier(public.epsilon, public.delta)
+    return RangesPlan(described, gaussian_release(public, moved, multiplier**2, sum(map(_bins, spans))))
+
+
+def range_rows(features: NDArray[np.float64], labels: NDArray[np.int64], plan: RangesPlan) -> Rows:
+    """A 1 in the bin of every column with a range, record by record."""
+    kept = [place for place, column in enumerate(plan.described) if column.ends is not None]
+    codes = [_code(column, features[:, place]) for place, column in zip(kept, plan.spans, strict=True)]
+    return one_hot(np.stack(codes, axis=1), list(map(_bins, plan.spans)), labels)
+
+
+def sum_bins(rows: Rows) -> NDArray[np.int64]:
+    """What is released with noise: records in every bin of every column, each counted for its steps."""
+    return rows.weighted_sum(np.full(rows.steps.shape[0], COUNT_STEPS, dtype=np.int64))
+
+
+def narrow_ranges(noisy: NDArray[np.int64], plan: RangesPlan, outside: Fraction) -> NDArray[np.float64]:
+    """The range of every column, from noisy counts alone."""
+    least, starts = _NOISE * float(plan.counts.parameter("sigma")), np.cumsum([0, *map(_bins, plan.spans)])
+    counts = np.where(noisy > least, noisy, 0).astype(np.float64)
+    parts = zip(starts.tolist(), plan.spans, strict=False)
+    return np.array(
+        [_between(counts[start : start + _bins(column) - 1], bin_edges(_ends(column)), float(outside)) for start, column in parts]
+    )
+
+
 def bin_edges(ends: tuple[Fraction, Fraction]) -> NDArray[np.float64]:
     """Ends of public bins of a range, the shorter the nearer to zero, or to the end that is nearest to it."""
     low, high = map(float, ends)
@@ -127,33 +159,16 @@ class PrivateRanges(TransformerMixin, UnlabelledModel):  # type: ignore[misc]
     def _plan(self, public: Public) -> RangesPlan:
         """Counts of all columns with a range, with the whole budget."""
         in_range(self.outside, "outside", lower=0, upper=Fraction(1, 2), upper_open=True)
-        described = describe_columns(self.columns, public.features)
-        spans = [column for column in described if column.ends is not None]
-        if not spans:
-            raise InvalidArgument("DPA105", "columns has no range to narrow. Use TableEncoder.")
-        moved = count_sensitivity(len(spans), 0, MOVES[public.adjacency.kind])
-        size = sum(_bins(column) for column in spans)
-        counts = gaussian_release(public, moved, noise_multiplier(public.epsilon, public.delta) ** 2, size)
-        return RangesPlan(described, counts)
+        return ranges_plan(public, describe_columns(self.columns, public.features))
 
     def _rows(self, features: Features, labels: NDArray[np.int64], plan: RangesPlan) -> Rows:  # type: ignore[override]
         """A 1 in the bin of every column with a range."""
-        kept = [place for place, column in enumerate(plan.described) if column.ends is not None]
-        codes = np.stack(
-            [_code(column, np.asarray(features)[:, place]) for place, column in zip(kept, plan.spans, strict=True)], axis=1
-        )
-        return one_hot(codes, [_bins(column) for column in plan.spans], labels)
+        return range_rows(np.asarray(features), labels, plan)
 
     def _learn(self, rows: Rows, plan: RangesPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
         """The planned counts; ranges are computed from them."""
-        steps = rows.weighted_sum(np.full(rows.steps.shape[0], COUNT_STEPS, dtype=np.int64))
-        noisy, start, found = mechanism_of(plan.counts).release(steps, source).astype(np.float64), 0, []
-        least = _NOISE * float(plan.counts.parameter("sigma"))
-        for column in plan.spans:
-            counts = noisy[start : start + _bins(column) - 1]
-            found.append(_between(np.where(counts > least, counts, 0.0), bin_edges(_ends(column)), float(Fraction(self.outside))))
-            start += _bins(column)
-        return {"ranges_": np.array(found)}
+        noisy = mechanism_of(plan.counts).release(sum_bins(rows), source)
+        return {"ranges_": narrow_ranges(noisy, plan, Fraction(self.outside))}
 
     def _scores(self, rows: Rows) -> NDArray[np.float64]:
         """Nothing: records are encoded from their cells."""

@@ -1,4 +1,4 @@
-"""Targets on estimators without labels: the second moment of PrivatePCA, and sums of clusters of PrivateKMeans."""
+"""Targets on estimators without labels: the moment of PrivatePCA, clusters of PrivateKMeans, counts and ends of PrivateRanges."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from dpaudit.claims import GDP, Adjacency, Claim
+from dpaudit.claims import GDP, Adjacency, ApproxDP, Claim
 from dpaudit.targets import Sensitivity
 from learners.estimator import Public
+from learners.rows.columns import describe_columns
 from learners.rows.rows import Rows, row_bound
 from learners.solvers.plans import mechanism_of
 from learners.structure.kmeans import ROUNDS, cluster_plan, sum_clusters
 from learners.structure.moments import moment_triangle
 from learners.structure.pca import moment_plan
+from learners.structure.ranges import narrow_ranges, range_rows, ranges_plan, sum_bins
 from learners.targets.harness import make_target
 from learners.targets.inside import mu_of
 from mechanisms.sampling.random import source_from
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 
     from dpaudit.releases import Release
 
+Cells = Sequence[tuple[float, ...]]
+"""Numbers of two columns, NaN where a cell is missing."""
+
 Records = Sequence[tuple[int, ...]]
 """Features in steps, together no longer than the plan's largest norm."""
 
@@ -35,6 +40,7 @@ RELATION: Final = Adjacency.of("replace_one")
 _PUBLIC: Final = Public(4, 2, 2, Fraction(1), Fraction(1), Fraction(1, 10**5), RELATION)
 PLAN: Final = moment_plan(_PUBLIC)
 CLUSTERS: Final = cluster_plan(_PUBLIC, 2)
+RANGES: Final = ranges_plan(_PUBLIC, describe_columns((0, 1000), 2))
 
 _ONE: Final = 1 << PLAN.lattice_bits
 _REST: Final = ((0, 0),) * 3
@@ -44,6 +50,9 @@ TURN_PAIR: Final = (((_ONE, 0), *_REST), ((-_ONE // 4, math.isqrt(_ONE**2 - (_ON
 CENTRES: Final = np.array([[_ONE, 0], [-_ONE, 0]], dtype=np.float64)
 SIDE_PAIR: Final = (((_ONE, 0), *_REST), ((-_ONE, 0), *_REST))
 """A record that goes over to the other cluster."""
+
+MOVED_PAIR: Final = (((1000.0, 1000.0), *((0.0, 0.0),) * 3), ((0.0, math.nan), *((0.0, 0.0),) * 3))
+"""A record in other bins everywhere: no other pair moves the counts as far."""
 
 
 def rows_of(records: Records, constant: int) -> Rows:
@@ -63,8 +72,19 @@ def clusters(records: Records) -> NDArray[np.int64]:
     return sum_clusters(rows_of(records, CLUSTERS.intercept), CENTRES).ravel()
 
 
+def bins(records: Cells) -> NDArray[np.int64]:
+    """What `PrivateRanges` releases with noise."""
+    return sum_bins(range_rows(np.array(records, dtype=np.float64), np.zeros(len(records), dtype=np.int64), RANGES))
+
+
+def sample_ends(records: Cells, count: int, rng: Generator) -> NDArray[np.float64]:
+    """The released ranges of as many fits, one in each row: all that somebody outside sees."""
+    noisy = mechanism_of(RANGES.counts).releases(bins(records), count, source_from(rng))
+    return np.array([narrow_ranges(each, RANGES, Fraction(1, 200)).ravel() for each in noisy])
+
+
 def sample_ratio(
-    records: Records, count: int, rng: Generator, *, value: Any, pair: tuple[Records, Records], release: Release, times: int
+    records: Any, count: int, rng: Generator, *, value: Any, pair: tuple[Any, Any], release: Release, times: int
 ) -> NDArray[np.float64]:
     """The log-likelihood ratio of as many releases of a value for the two of a pair."""
     noisy = mechanism_of(release).releases(value(records), count * times, source_from(rng)).reshape(count, times, -1)
@@ -90,5 +110,22 @@ TARGETS: Final = (
         SIDE_PAIR,
         learner="PrivateKMeans",
         sensitivity=Sensitivity(lambda records: clusters(records).tolist(), CLUSTERS.sums.sensitivity, "l2"),
+    ),
+    make_target(
+        "ranges_counts",
+        "counts of all bins of two columns; one of four records moves to other bins",
+        partial(sample_ratio, value=bins, pair=MOVED_PAIR, release=RANGES.counts, times=1),
+        Claim(GDP(mu=mu_of([RANGES.counts])), adjacency=RELATION),
+        MOVED_PAIR,
+        learner="PrivateRanges",
+        sensitivity=Sensitivity(lambda records: bins(records).tolist(), RANGES.counts.sensitivity, "l2"),
+    ),
+    make_target(
+        "ranges_ends",
+        "ranges of two columns as they are released; one of four records moves to other bins",
+        sample_ends,
+        Claim(ApproxDP(epsilon=1, delta="1e-5"), adjacency=RELATION),
+        MOVED_PAIR,
+        learner="PrivateRanges",
     ),
 )

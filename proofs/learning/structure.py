@@ -59,7 +59,16 @@ NODES: Final = (
         f"{_RANGES}one_record_moves_the_counts_by_no_more_than_their_sensitivity",
         f"{_RANGES}exactly_what_was_planned_is_released",
         needs=("GaussianMechanism.source", "counts.binned", "columns", "rounding"),
-        binds=code("learners/structure/ranges.py", "RangesPlan", "PrivateRanges", "bin_edges", "_code"),
+        binds=code(
+            "learners/structure/ranges.py",
+            "RangesPlan",
+            "PrivateRanges",
+            "ranges_plan",
+            "range_rows",
+            "sum_bins",
+            "bin_edges",
+            "_code",
+        ),
     ),
     learner_claim(
         "PrivateRanges",

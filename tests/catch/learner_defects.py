@@ -8,7 +8,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from dpaudit.claims import GDP, Claim
+from dpaudit.claims import GDP, ApproxDP, Claim
 from learners.boosting.plans import count_sensitivity
 from learners.choices.levels import counts_mechanism
 from learners.rows.labels import TARGET_UNIT
@@ -16,6 +16,7 @@ from learners.rows.rows import Rows
 from learners.solvers.losses import Loss
 from learners.solvers.minimum import minimum
 from learners.solvers.slopes import UNIT, softmax_slopes
+from learners.structure.ranges import narrow_ranges
 from learners.targets import boosting, kernels, structure
 from learners.targets.choices import ONE
 from learners.targets.halfspaces import SIDES
@@ -166,6 +167,14 @@ def sample_directions(records, count, rng, *, moves):
     return noise.releases(structure.triangle(records), count, source_from(rng)) @ (after - before) / float(whole) ** 2
 
 
+def sample_ranges(records, count, rng, *, paid):
+    """The upper ends of the ranges of two columns, from noisy counts, or from the bins that records are in."""
+    if paid:
+        return structure.sample_ends(records, count, rng)[:, 1::2]
+    ends = narrow_ranges(structure.bins(records) * 10**6, structure.RANGES, Fraction(1, 200))
+    return np.tile(ends[:, 1], (count, 1))
+
+
 SLOPES = (((BOUND, 0), (0, 0)), ((-BOUND, 0), (0, 0)))
 NORMS = ((*((0.01, 1),) * 9, (0.01, 0)), (*((0.01, 1),) * 9, (1.0, 0)))
 TURNED = (((1.0, 1), *((0.0, 1),) * 9), ((1.0, 0), *((0.0, 1),) * 9))
@@ -254,6 +263,13 @@ PAIRS = (
         Claim(GDP(mu=1), adjacency=REPLACE),
         structure.TURN_PAIR,
         wrong="two outer products change",
+    ),
+    pair_up(
+        ("broken_ranges", "ranges of columns from the bins that records are in, without noise", partial(sample_ranges, paid=False)),
+        ("noisy_ranges", "ranges of columns from noisy counts", partial(sample_ranges, paid=True)),
+        Claim(ApproxDP(epsilon=1, delta="1e-5"), adjacency=REPLACE),
+        structure.MOVED_PAIR,
+        wrong="one record far out is seen",
     ),
     pair_up(
         ("broken_measured_norm", "output perturbation for the largest norm that the records have", sample_measured_norm),
