@@ -7,7 +7,7 @@ what its options do.
 from __future__ import annotations
 
 import runpy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -63,17 +63,21 @@ def standing(nodes: Sequence[Node] = NODES, root: Path = ROOT, *, quick: bool = 
     return check_graph(nodes, checks, staleness(root, quick=quick))
 
 
-def remarks(nodes: Sequence[Node] = NODES, root: Path = ROOT) -> list[tuple[str, str, str]]:
-    """Return what a reader must know of the evidence of nodes besides whether it holds."""
-    record, names = read_record(root), cited_tests(nodes)
-    edges = open_edges(root, nodes, quick=True)
-    found = [(place, f"No stamp covers all that it reaches: {words}.", "open") for place, words in edges.items()]
-    if names and not are_installed(root):
-        said = f"{len(names)} tests are not installed here. They are recorded as passed on {describe_runs(record, names)}."
-        found.append(("recorded tests", said, "recorded"))
-    if other := other_libraries(record, names):
-        found.append(("libraries", f"The tests ran with other versions ({other}); equal results are assumed.", "axiom"))
-    return found
+def remarks_on(root: Path = ROOT) -> Callable[[Sequence[Node]], list[tuple[str, str, str]]]:
+    """Return a function that lists what a reader must know of nodes besides whether their evidence holds; files are read once."""
+    record, edges = read_record(root), open_edges(root, quick=True)
+
+    def remarks(nodes: Sequence[Node]) -> list[tuple[str, str, str]]:
+        names = cited_tests(nodes)
+        found = [(place, f"No stamp covers all that it reaches: {words}.", "open") for place, words in edges(nodes).items()]
+        if names and not are_installed(root):
+            said = f"{len(names)} tests are not installed here. They are recorded as passed on {describe_runs(record, names)}."
+            found.append(("recorded tests", said, "recorded"))
+        if other := other_libraries(record, names):
+            found.append(("libraries", f"The tests ran with other versions ({other}); equal results are assumed.", "axiom"))
+        return found
+
+    return remarks
 
 
 if __name__ == "__main__":

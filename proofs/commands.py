@@ -60,7 +60,7 @@ def _review() -> int:
     claims = sorted({claim for one in found for claim in one.claims})
     for one in found:
         _say(f"{one.kind:<8}{one.place}  (claims: {_join_names(one.claims, len(chain.CLAIMS))})")
-    for place, words in open_edges(chain.ROOT, chain.NODES).items():
+    for place, words in open_edges(chain.ROOT)(chain.NODES).items():
         _say(f"open    {place}: {words}")
     stale = _stale_tests()
     if found:

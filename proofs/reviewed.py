@@ -102,7 +102,7 @@ def write_reviewed(root: Path, nodes: Sequence[Node]) -> None:
     bound = sorted({place for node in nodes for place in node.binds})
     text = {
         "packages": files_digest(root, PACKAGES),
-        "covered": not open_edges(root, nodes),
+        "covered": not open_edges(root)(nodes),
         "stamps": {place: reach.stamp(place) for place in bound},
         "definitions": dict(sorted(reach.digests(_reached(reach, bound)).items())),
     }
@@ -132,15 +132,28 @@ def staleness(root: Path, *, quick: bool) -> Callable[[str], str]:
     return changed
 
 
-def open_edges(root: Path, nodes: Sequence[Node], *, quick: bool = False) -> dict[str, str]:
-    """Return what the bound source of nodes reaches in ways that no stamp covers; `quick` trusts a review of the same files."""
-    bound = {place for node in nodes for place in node.binds}
+def open_edges(root: Path, *, quick: bool = False) -> Callable[[Sequence[Node]], dict[str, str]]:
+    """Return a function that lists what the bound source of nodes reaches in ways that no stamp covers.
+
+    Args:
+      root: the folder of the packages, looked at once for all nodes.
+      quick: whether to trust a review of the same files.
+
+    Returns:
+      a function from nodes to the words for each place.
+    """
     reviewed = read_reviewed(root)
-    if quick and reviewed.is_covered and bound <= set(reviewed.stamps) and reviewed.packages == files_digest(root, PACKAGES):
-        return {}
-    reach = reach_of(root)
-    found = reach.unresolved(_reached(reach, bound))
-    return {place: "; ".join(words) for place, words in sorted(found.items())}
+    same = quick and reviewed.is_covered and reviewed.packages == files_digest(root, PACKAGES)
+    source = cache(lambda: reach_of(root))
+
+    def edges(nodes: Sequence[Node]) -> dict[str, str]:
+        bound = {place for node in nodes for place in node.binds}
+        if same and bound <= set(reviewed.stamps):
+            return {}
+        found = source().unresolved(_reached(source(), bound))
+        return {place: "; ".join(words) for place, words in sorted(found.items())}
+
+    return edges
 
 
 def changes(root: Path, nodes: Sequence[Node]) -> list[Change]:

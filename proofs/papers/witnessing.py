@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dpaudit.accounting import gdp
 from dpaudit.dossier import Found, Item, Kind, Span, Table, Witness
+from dpaudit.errors import Unsupported
 from dpaudit.exact import Endpoint, ball, ball_endpoints, outward, working_precision
 from dpaudit.results import TargetResult, Verdict
+from proofs.papers.points import DATA, SETTINGS
 
 if TYPE_CHECKING:
     from flint import arb
@@ -108,10 +110,10 @@ def find_target(name: str) -> Target:
 
 @cache
 def audit_target(name: str, runs: int) -> TargetResult:
-    """The audit of a target."""
+    """The audit of a target; what it claims of the proof graph is for `proof`, which looks at each piece of evidence once."""
     import dpaudit
 
-    return dpaudit.audit(find_target(name), alpha=ALPHA, runs=runs, seed=0).results[0]
+    return dpaudit.audit(replace(find_target(name), proof=""), alpha=ALPHA, runs=runs, seed=0).results[0]
 
 
 def refuted(name: str, runs: int, *, about: str = "shortcut", where: str = "") -> Witness:
@@ -128,6 +130,16 @@ def survives(name: str, runs: int, *, about: str = "repair") -> Witness:
     says = f"{result.description}: {result.verdict}. {result.summary}"
     holds = result.verdict in (Verdict.PROVEN, Verdict.CONSISTENT, Verdict.INCONCLUSIVE)
     return Witness("attack", about, holds=holds, says=says, name=name, span=_span(result))
+
+
+def refuses(learner: Callable[..., Any], adjacency: str, **given: Any) -> Witness:
+    """A learner that must refuse a relation."""
+    code = ""
+    try:
+        learner(**SETTINGS, **given, adjacency=adjacency).fit(*DATA)
+    except Unsupported as error:
+        code = error.code
+    return computed(code == "DPA604", f"{learner.__name__} refuses {adjacency} ({code})", about="repair", kind="test")
 
 
 def _span(result: TargetResult) -> Span | None:

@@ -98,7 +98,7 @@ def test_a_chain_is_called_by_its_weakest_step(file, word, reasons, status):
 
 @pytest.mark.parametrize("word", ["recorded", "open"])
 def test_a_chain_of_proven_steps_is_proven_in_part_where_tests_are_only_on_record_or_stamps_leave_something_out(file, word):
-    remarks = f"\n    def remarks(nodes):\n        return [('remark', 'what is missing', {word!r})]\n"
+    remarks = f"\n    def remarks_on():\n        return lambda nodes: [('remark', 'what is missing', {word!r})]\n"
     found = only(f"{file(GRAPH + remarks, WORD=repr('proven'), REASONS='{}')}#A.claim")
     assert ("in part", ("remark", "what is missing", word)) == (found.status, (*vars(found.steps[-1]).values(),))
 

@@ -24,7 +24,7 @@ from learners import papers
 from learners.estimator import PrivateModel
 from learners.targets import TARGETS as LEARNERS
 from proofs import arguments, learning, samplers
-from proofs.chain import ALL_LEMMAS, CLAIMS, LOGGED, NODES, ROOT, remarks, standing
+from proofs.chain import ALL_LEMMAS, CLAIMS, LOGGED, NODES, ROOT, remarks_on, standing
 from proofs.results import test_check as check_of_tests
 from proofs.reviewed import COMMAND, bound_by, reach_of, read_reviewed, staleness
 
@@ -58,7 +58,7 @@ def test_everything_in_the_graph_holds_now():
     assert not fallen, f"Run `{COMMAND}`; it shows what changed, and the commands that are needed.\n" + "\n".join(
         f"{name}: {reason}" for name, reason in fallen.items()
     )
-    assert [] == remarks()
+    assert [] == remarks_on()(NODES)
 
 
 def test_the_site_shows_every_claim_every_node_and_every_lemma_about_learners():
@@ -303,7 +303,7 @@ def test_where_the_tests_are_not_installed_the_record_counts_and_is_said_to_be_a
     part = [one for one in NODES if one.id in below]
     assert {""} == set(standing(part, copy, quick=True).values())
     assert "there is no such test" in standing(part, copy)["RandomizedResponse.claim"]
-    [(name, said, word)] = remarks(part, copy)
+    [(name, said, word)] = remarks_on(copy)(part)
     assert ("recorded tests", "recorded") == (name, word)
     assert re.search(r"tests are not installed here. They are recorded as passed on \d{4}-\d\d-\d\d with .*Python 3", said)
     with with_change(copy, "mechanisms/response.py", "def report(", "def reported("):

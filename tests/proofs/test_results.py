@@ -166,20 +166,20 @@ def test_open_edges_are_taken_from_a_review_of_the_same_files_and_from_no_other(
     write_reviewed(root, GRAPH)
     with monkeypatch.context() as patch:
         patch.setattr("proofs.reviewed.reach_of", None)
-        assert {} == open_edges(root, GRAPH, quick=True)
+        assert {} == open_edges(root, quick=True)(GRAPH)
         with pytest.raises(TypeError):
-            open_edges(root, GRAPH)
+            open_edges(root)(GRAPH)
     file.write_text(hidden, encoding="utf-8")
-    assert edges == set(open_edges(root, GRAPH, quick=True))
+    assert edges == set(open_edges(root, quick=True)(GRAPH))
     write_reviewed(root, GRAPH)
-    assert edges == set(open_edges(root, GRAPH, quick=True))
+    assert edges == set(open_edges(root, quick=True)(GRAPH))
     file.write_text(CODE, encoding="utf-8")
-    assert {} == open_edges(root, GRAPH, quick=True)
+    assert {} == open_edges(root, quick=True)(GRAPH)
     write_reviewed(root, GRAPH)
 
 
 def test_what_ships_has_no_open_edge():
-    assert {} == open_edges(ROOT, NODES)
+    assert {} == open_edges(ROOT)(NODES)
 
 
 def test_a_digest_of_a_cited_test_covers_the_sampler_that_it_runs():

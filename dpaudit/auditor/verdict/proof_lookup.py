@@ -79,7 +79,7 @@ def _find_claims(module: Any, wanted: Sequence[str]) -> dict[str, ProofFinding]:
     nodes = module.NODES
     below = {name: {one for ids in rests_on(nodes, name).values() for one in ids} for name in wanted}
     reasons = module.standing([node for node in nodes if any(node.id in ids for ids in below.values())], quick=True)
-    remarks = getattr(module, "remarks", lambda _nodes: ())
+    remarks = getattr(module, "remarks_on", lambda: lambda _nodes: ())()
     found = {}
     for name in wanted:
         part = [node for node in nodes if node.id in below[name]]
