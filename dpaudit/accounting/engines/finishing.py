@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 from dpaudit.accounting.engines.closed_forms import Profile, counted_profile
 from dpaudit.accounting.engines.jumps import largest_jump
+from dpaudit.accounting.engines.parts import parts_of
 from dpaudit.accounting.engines.shape import implied
 from dpaudit.accounting.engines.tilts import tilted_end
 from dpaudit.accounting.laws.between import dominated_laws, dominating_laws
@@ -20,6 +21,9 @@ Plain: TypeAlias = Callable[[Composition, Question], Enclosure]
 
 INVERTED: Final = Fraction(1, 100)  # Relative width of an epsilon beyond which the finished profile is inverted
 RUNGS: Final = 10  # Epsilons below the greatest loss g are g - g/2^j for j up to this
+LARGE: Final = Fraction(1, 64)  # Deltas above which chords say more than moments, which say nothing at small epsilons
+# Epsilons to which chords are drawn where only moments are known.
+FIXED: Final = tuple(Fraction(size, 64) * 2**power for power in range(10) for size in (4, 5, 6, 7))
 PUBLISHED: Final = "the hidden choice of records published: a mixture loses at most what its components lose"
 
 
@@ -31,6 +35,8 @@ def finished(composition: Composition, question: Question, first: Enclosure, pla
         dominating_laws(composition) == dominated_laws(composition),
     )
     if not known:  # a class of mechanisms is wide whatever is done, and the shape of its ends would cost as much again
+        if isinstance(question, DeltaAt) and best.upper > LARGE and parts_of(composition, lower=False) is None:
+            return _below_chords(composition, question, best, plain)
         return best
     if is_narrow(best):
         return best
@@ -72,6 +78,12 @@ def _further(composition: Composition, question: Question, plain: Plain, *, inve
         yield Enclosure(answer.lower, most, answer.reason)
     if isinstance(question, DeltaAt) and (jump := largest_jump(dominated_laws(composition), question.epsilon)) is not None:
         yield jump
+
+
+def _below_chords(composition: Composition, question: DeltaAt, best: Enclosure, plain: Plain) -> Enclosure:
+    """The upper end of laws known by their moments alone, which say nothing at small epsilons, by chords to fixed larger ones."""
+    others = [(place, _best(composition, DeltaAt(place), None, plain)) for place in FIXED if place > question.epsilon]
+    return _joined([best, implied(question.epsilon, others, None)])
 
 
 def _rungs(composition: Composition, epsilon: Fraction) -> list[Fraction]:
