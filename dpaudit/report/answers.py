@@ -28,6 +28,7 @@ _NAMED: Final = {
     "score": "the score of the output",
     "precision": "the number of digits of the output (16: those of a single float, 17: all)",
     "last bits": "the last four bits of the output (-1: not read)",
+    "divisor": "the largest divisor of 12,600 that divides the output",
 }
 """The names of features that a reader may meet, in words."""
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from dpaudit.auditor.reading.leaves import LARGEST, OWN, Path, stable_code
 from dpaudit.auditor.reading.outputs import Group, Matrix, Outputs, groups, parse_output
-from dpaudit.auditor.reading.precision import NAMES as FINE_NAMES
-from dpaudit.auditor.reading.precision import Fine, columns_of
+from dpaudit.auditor.reading.precision import COLUMNS, Fine, columns_of
 from dpaudit.auditor.reading.shapes import shape_of
 from dpaudit.auditor.reading.wide import NORMS, Couple, Lens, norms
 
@@ -157,7 +156,7 @@ class FeatureMap:
             (True, 1, lambda _: self.kind_code(group.kind)),
             (bool(scores), len(scores), lambda places: np.column_stack([score() for score in scores[places]])),
             (bool(couples), len(couples), lambda places: np.column_stack([couple() for couple in couples[places]])),
-            (bool(self.fine), len(FINE_NAMES) * len(self.fine), lambda places: self._finely(group)[:, places]),
+            (bool(self.fine), COLUMNS * len(self.fine), lambda places: self._finely(group)[:, places]),
         ]
         first = 0
         for present, width, part in parts:
@@ -315,7 +314,7 @@ def _map_of(features: FeatureMap, forms: Iterable[Form]) -> FeatureMap:
     names += ["length"] if length else []
     names += ["kind"]
     names += [] if lens is None else [*lens.names, *(_couple_name(paths, couple, features.show_keys) for couple in lens.couples)]
-    names += [f"{name}{_of_place(paths, fine.path, features.show_keys)}" for fine in features.fine for name in FINE_NAMES]
+    names += [f"{name}{_of_place(paths, fine.path, features.show_keys)}" for fine in features.fine for name in fine.names]
     names += ["score"] if features.score else []
     return replace(
         features,

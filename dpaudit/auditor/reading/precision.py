@@ -1,4 +1,4 @@
-"""How finely floats are given out: their digits after the point, whether few bits hold them, and their last bits.
+"""How finely numbers are given out: digits after the point, whether few bits hold them, last bits; of integers what divides them.
 
 Noise added to floats in the usual way shows in the last bits of small outputs, which only `float_bits` looks at. What is read here
 is alike for all usual ways to add noise: few digits or many, and the last bits of outputs too large to show what was rounded.
@@ -34,17 +34,31 @@ _STRONG: Final = 5.0
 """Standard deviations by which a share has to differ before columns are added: that decides nothing, and costs a little power."""
 
 _FEWEST: Final = 64
+_MANY: Final = 64
+"""Integers of more values than this are read by what divides them; fewer are events of their own."""
+
+_DIVISIBLE: Final = 12_600
+"""Its divisors are the steps in which people count: those of ten and of a hundred, of hours, weeks and angles."""
 
 
 class Fine(NamedTuple):
-    """A place whose precision is read, the size from which on its last bits are, and the bits after these, which are all zero."""
+    """A place whose precision is read, the size from which on its last bits are, and the bits after these, which are all zero.
+
+    Of a place of `whole` numbers their divisors are read instead.
+    """
 
     path: Path
     limit: float
     unused: int = 0
+    whole: bool = False
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Names of the columns."""
+        return ("precision", "divisor" if self.whole else "last bits")
 
 
-NAMES: Final = ("precision", "last bits")
+COLUMNS: Final = 2
 
 
 def precision(values: Floats) -> Floats:
@@ -60,9 +74,11 @@ def precision(values: Floats) -> Floats:
 def columns_of(values: Floats, fine: Fine) -> Floats:
     """The columns of a place: its precision, and the last four bits of the significands of large numbers, -1 for others.
 
-    Of numbers that a type of fewer bits holds the last bits of that type are read.
+    Of numbers that a type of fewer bits holds the last bits of that type are read, of whole numbers their largest divisor of 12,600.
     """
     found = precision(values)
+    if fine.whole:
+        return np.column_stack([found, np.gcd(np.fmod(values, _DIVISIBLE).astype(np.int64), _DIVISIBLE).astype(np.float64)])
     read = (np.abs(values) >= fine.limit) & (found >= (_SHORT if fine.unused else _FULL))
     bits = np.where(read, (np.ascontiguousarray(values).view(np.int64) >> fine.unused) % 2**_BITS, -1)
     return np.column_stack([found, bits.astype(np.float64)])
@@ -78,7 +94,12 @@ def _unused_bits(values: Floats) -> int:
 def find_fine(path: Path, samples: Iterable[tuple[Floats, Labels]]) -> Fine | None:
     """Return a place with its limit where precision or last bits differ clearly between the datasets of a pair."""
     for values, labels in samples:
-        if len(values) < _FEWEST or (values == np.rint(values)).all():
+        if len(values) < _FEWEST:
+            continue
+        if (values == np.rint(values)).all():
+            fine = Fine(path, 0.0, whole=True)
+            if len(np.unique(values)) > _MANY and _differs(columns_of(values, fine)[:, 1], labels, _LEAST_RATIO):
+                return fine
             continue
         fine = Fine(path, float(np.quantile(np.abs(values), _LARGE)), _unused_bits(values))
         digits, last = columns_of(values, fine).T

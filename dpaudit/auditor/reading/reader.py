@@ -260,6 +260,14 @@ def _visit_one(output: Any, content: Any, path: Path, leaves: Leaves) -> str:
     return f"{type(output).__name__}({_visit(content, path, leaves)})"
 
 
+def _visit_stream(stream: io.BytesIO | io.StringIO, path: Path, leaves: Leaves) -> str:
+    """Append what a stream in memory holds, and up to where it was read or written."""
+    form = _visit_one(stream, stream.getvalue(), path, leaves)
+    leaves.apart.append(len(leaves.values))
+    leaves.add((*path, "the place"), float(stream.tell()), "place")
+    return form
+
+
 def _visit_items(items: Any, name: str, path: Path, leaves: Leaves) -> str:
     """Append items in their order."""
     forms = [_visit(item, (*path, index), leaves) for index, item in enumerate(items)]
@@ -375,7 +383,7 @@ _CONTAINERS: Final[tuple[tuple[Any, _Visit], ...]] = (
     ((Mapping, AbstractSet), _visit_keyed),
     ((Sequence, ValuesView), lambda items, path, leaves: _visit_items(items, type(items).__name__, path, leaves)),
     (os.PathLike, lambda place, path, leaves: _visit_one(place, os.fspath(place), path, leaves)),
-    ((io.BytesIO, io.StringIO), lambda stream, path, leaves: _visit_one(stream, stream.getvalue(), path, leaves)),
+    ((io.BytesIO, io.StringIO), _visit_stream),
     (BaseException, lambda error, path, leaves: _visit_pairs(type(error).__name__, error_parts(error), path, leaves)),
     (Failure, _visit_failure),
     (type, lambda kind, _path, _leaves: f"class {kind.__module__}.{kind.__qualname__}"),

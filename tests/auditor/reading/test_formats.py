@@ -342,6 +342,13 @@ def test_keys_matches_levels_and_masks_are_read(first, second):
     assert not other.leaves.unread
 
 
+def test_the_place_in_a_stream_is_read():
+    streams = io.StringIO("mean,0.35"), io.StringIO("mean,0.35")
+    streams[1].seek(4)
+
+    assert 2 == len({tuple(parse_output(stream).leaves.values) for stream in streams})
+
+
 def test_sets_as_keys_read_the_same_in_any_order():
     assert parse_output({frozenset("abc"): 1}).kind == parse_output({frozenset("cba"): 1}).kind
 

@@ -101,3 +101,16 @@ def test_what_the_precision_of_a_float_gives_away_is_refuted_and_a_sound_twin_is
 
     assert Verdict.REFUTED == found.verdict
     assert Verdict.REFUTED != twin.verdict
+
+
+@pytest.mark.parametrize(("step", "found"), [(1, False), (3, True), (5, True), (60, True)])
+def test_steps_of_many_integers_are_found(step, found):
+    rng = np.random.default_rng(7)
+    labels = rng.integers(0, 2, 2**12).astype(np.uint8)
+    values = np.rint(rng.laplace(1e6, 1e5, labels.size))
+    values[labels == 1] = np.rint(values[labels == 1] / step) * step
+
+    fine = find_fine((), [(values, labels)])
+    assert found == (fine is not None)
+    assert fine is None or "divisor" == fine.names[1]
+    assert [4.0, 12600.0, 7.0] == columns_of(np.array([-4.0, 0.0, 11.0 * 7]), Fine((), 0.0, whole=True))[:, 1].tolist()

@@ -39,6 +39,9 @@ from dpaudit.auditor.verdict.verdicts import Verdict
 from dpaudit.report.answers import answers
 
 RUNS = 24_000
+FEWEST = 16_000
+"""The fewest runs that have a search."""
+
 AGES = [31, 47, 22, 65, 58, 39, 71, 26, 44, 53]
 ROWS = [{"town": "ABC"[number % 3], "pay": 20.5 + 3 * number} for number in range(9)]
 TABLE = np.array([[3.5, 20.0], [7.25, 31.0], [5.0, 28.0], [9.5, 44.0], [4.0, 23.0]])
@@ -157,7 +160,7 @@ def test_an_error_at_a_leap_day_is_refuted(exact):
         )
 
     born = [date(1950 + 6 * place, 1 + place, 3) for place in range(10)]
-    result = audit(target(born, birthdays), runs=RUNS, seed=2, stop_early=True).results[0]
+    result = audit(target(born, birthdays), runs=FEWEST, seed=2, stop_early=True).results[0]
     assert (Verdict.REFUTED is result.verdict) == exact
 
 
@@ -367,43 +370,35 @@ POINTS = np.array([[0.6, 0.3], [0.1, 0.9], [0.5, 0.5], [0.8, 0.2], [0.0, 0.7]])
 STARS = [4, 5, 3, 4, 2, 5, 4, 4, 1]
 
 
-def within_cube(rows):
-    """The rows with a sum of sizes of at most one."""
-    return rows / np.maximum(1, np.abs(rows).sum(axis=1, keepdims=True))
-
-
 OUTSIDE = {
-    "numbers larger than 1": (SHARES, sum, lambda data: clipped(data, 0, 1)),
-    "vectors longer than those of the data": (
-        POINTS,
-        lambda data: (np.nan_to_num(data) * [0.5, 0.1]).sum(),
-        lambda data: (within_cube(np.nan_to_num(data)) * [0.5, 0.1]).sum(),
-    ),
-    "integers beyond those of the data": (STARS, lambda data: clipped(data, -1e9, 1e9) / 5, lambda data: clipped(data, 0, 5) / 5),
+    "numbers larger than 1": (SHARES, sum),
+    "vectors longer than those of the data": (POINTS, lambda data: (np.nan_to_num(data) * [0.5, 0.1]).sum()),
+    "integers beyond those of the data": (STARS, lambda data: clipped(data, -1e9, 1e9) / 5),
 }
 
 
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_a_claim_that_fails_outside_the_domain_that_the_data_suggest_is_neither_refuted_nor_consistent(name):
-    data, broken, sound = OUTSIDE[name]
-    found, twin = (
-        audit(target(data, lambda data, rng, query=query: noisy(query(data), 1, rng)), runs=RUNS, seed=5).results[0]
-        for query in (broken, sound)
-    )
-    statuses = [check.status for one in (found, twin) for check in one.properties if check.name == name]
+    data, query = OUTSIDE[name]
+    result = audit(target(data, lambda data, rng: noisy(query(data), 1, rng)), runs=FEWEST, seed=5).results[0]
 
-    assert ["violated", "holds"] == statuses
-    assert Verdict.INCONCLUSIVE is found.verdict
-    assert f"Violated: {name}" in found.summary
-    assert Verdict.REFUTED is not twin.verdict
+    assert ["violated"] == [check.status for check in result.properties if check.name == name]
+    assert Verdict.INCONCLUSIVE is result.verdict
+    assert f"Violated: {name}" in result.summary
 
 
-def test_numbers_that_a_function_refuses_are_not_tried_outside_the_domain_that_the_data_suggest():
-    result = audit(
-        target(STARS, lambda data, rng: noisy(sum([0, 1, 0, 1, 0, 1][star] for star in data), 1, rng)), runs=RUNS
-    ).results[0]
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        (lambda data: clipped(data, 0, 5) / 5, "holds"),
+        (lambda data: sum([0, 1, 0, 1, 0, 1][star or 0] for star in data), "not run"),
+    ],
+    ids=["clipped", "refused"],
+)
+def test_what_clips_or_refuses_numbers_outside_the_domain_that_the_data_suggest_is_not_held_to_them(query, status):
+    result = audit(target(STARS, lambda data, rng: noisy(query(data), 1, rng)), runs=FEWEST, seed=5).results[0]
 
-    assert ["not run"] == [check.status for check in result.properties if check.name == "integers beyond those of the data"]
+    assert [status] == [check.status for check in result.properties if check.name == "integers beyond those of the data"]
     assert Verdict.REFUTED is not result.verdict
 
 
