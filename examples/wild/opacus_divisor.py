@@ -56,7 +56,7 @@ target = from_function(
     neighbours=[(FEWER, MORE)],
     name="make_private",
     public_data=True,
-    most_runs=1_200,
+    most_runs=2_500,
 )
 
 
@@ -79,4 +79,4 @@ def confirm() -> None:
 
 if __name__ == "__main__":
     confirm()
-    show(target, runs=1_200)
+    show(target, runs=2_500)
