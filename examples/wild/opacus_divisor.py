@@ -2,6 +2,7 @@
 
 # requires: opacus==1.6.0
 
+import logging
 import math
 import warnings
 
@@ -15,6 +16,7 @@ from dpaudit import ApproxDP, Claim
 from dpaudit.interop import from_function
 
 DIMS, DELTA, BATCH = 1000, 1e-5, 4
+logging.disable()  # a batch may be empty, and the library says so each time
 FEWER, MORE = [0.0] * 8, [0.0] * 9
 
 
@@ -34,8 +36,8 @@ def engine_of(records: list[float]) -> tuple:
     return engine, *parts
 
 
-def train(records: list[float]) -> tuple[torch.Tensor, float]:
-    """Make one step as the library's tutorials do; return the weights and the epsilon that the engine states."""
+def train(records: list[float], *, ask: bool = False) -> tuple[torch.Tensor, float]:
+    """Make one step as the library's tutorials do; return the weights and, if asked, the epsilon that the engine states."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         engine, model, optimizer, loader = engine_of(records)
@@ -43,10 +45,10 @@ def train(records: list[float]) -> tuple[torch.Tensor, float]:
         optimizer.zero_grad()
         model(rows).sum().backward()
         optimizer.step()
-        return next(model.parameters()).detach().flatten(), engine.get_epsilon(DELTA)
+        return next(model.parameters()).detach().flatten(), engine.get_epsilon(DELTA) if ask else 0.0
 
 
-CLAIMED = max(train(FEWER)[1], train(MORE)[1])
+CLAIMED = max(train(records, ask=True)[1] for records in (FEWER, MORE))
 
 target = from_function(
     lambda records: float(train(records)[0].norm()),
@@ -54,7 +56,7 @@ target = from_function(
     neighbours=[(FEWER, MORE)],
     name="make_private",
     public_data=True,
-    most_runs=1_000,
+    most_runs=2_500,
 )
 
 
@@ -71,10 +73,10 @@ def confirm() -> None:
         f"epsilon {CLAIMED:.3f} is at least {delta:.6f}"
     )
     expect(delta > 0.999, "nearly everything is told")
-    lengths = [[float(train(records)[0].square().sum()) > middle for _ in range(200)] for records in (FEWER, MORE)]
-    expect(sum(lengths[0]) == 0 and sum(lengths[1]) == 200, "the engine follows this law")
+    lengths = [[float(train(records)[0].square().sum()) > middle for _ in range(30)] for records in (FEWER, MORE)]
+    expect(sum(lengths[0]) == 0 and sum(lengths[1]) == 30, "the engine follows this law")
 
 
 if __name__ == "__main__":
     confirm()
-    show(target, runs=1_000)
+    show(target, runs=2_500)

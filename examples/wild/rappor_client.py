@@ -1,6 +1,6 @@
 """pure-ldp 1.2.0, `RAPPORClient`: bits of the filter are set and never cleared, so the true bits always show."""
 
-# requires: pure-ldp==1.2.0 scikit-learn statsmodels
+# requires: pure-ldp==1.2.0 scikit-learn statsmodels xxhash<3.6
 
 import itertools
 import math

@@ -1,6 +1,6 @@
 """pure-ldp 1.2.0, `convert_eps_to_f`: the noise of RAPPOR is rounded to two decimals, for large epsilon to none."""
 
-# requires: pure-ldp==1.2.0 scikit-learn statsmodels
+# requires: pure-ldp==1.2.0 scikit-learn statsmodels xxhash<3.6
 
 import math
 

@@ -58,9 +58,12 @@ def of_mechanism(name: str, kind: partial) -> Target:
 
 
 TARGETS = [
-    *(from_diffprivlib(tool, neighbours=[(LOW, HIGH)], name=name, public_data=True) for name, tool in TOOLS.items()),
     *(
-        from_diffprivlib(tool, adjacency="add_remove", neighbours=[(FEWER, MORE)], name=name, public_data=True)
+        from_diffprivlib(tool, neighbours=[(LOW, HIGH)], name=name, public_data=True, most_runs=4_000)
+        for name, tool in TOOLS.items()
+    ),
+    *(
+        from_diffprivlib(tool, adjacency="add_remove", neighbours=[(FEWER, MORE)], name=name, public_data=True, most_runs=4_000)
         for name, tool in ADDED.items()
     ),
     *(of_mechanism(name, kind) for name, kind in MECHANISMS.items()),

@@ -1,6 +1,6 @@
 """Clients of pure-ldp 1.2.0 in which nothing was found."""
 
-# requires: pure-ldp==1.2.0 scikit-learn statsmodels
+# requires: pure-ldp==1.2.0 scikit-learn statsmodels xxhash<3.6
 
 from _entry import show_table
 from pure_ldp.frequency_oracles.apple_cms import CMSClient
