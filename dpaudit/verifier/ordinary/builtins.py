@@ -304,6 +304,8 @@ def _rounded(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     found = given(node, args, {}, "x")["x"]
     if named:
         raise refuse(node, f"`{ast.unparse(node)}`", "pass it by position", "DPA706")
+    if state.callee == "math.trunc" and (isinstance(found, Opaque) or "np.int" in getattr(found, "types", ())):
+        raise refuse(node, f"`{ast.unparse(node)}`, which whole numbers of numpy do not have,", "write int(...)", "DPA703")
     return texts.opaque(state, node, texts.firm_number(state, node, found))
 
 
