@@ -270,7 +270,7 @@ class State:
 
     def grown(self) -> int:
         """How often something grew in the loops around, or a loop was left."""
-        return sum(len(found) for loop in self.loops for found in (*loop.grown.values(), loop.breaks))
+        return sum(sum(map(len, loop.grown.values())) + len(loop.breaks) for loop in self.loops)
 
     # Ways.
 

@@ -346,7 +346,7 @@ def _count_types() -> frozenset[str]:
     """The type of what np.count_nonzero gives, which versions of numpy do not agree on."""
     import numpy as np
 
-    return numbers.INT if type(np.count_nonzero([True])) is int else arrays.WHOLE
+    return arrays.WHOLE if issubclass(type(np.count_nonzero([True])), np.integer) else numbers.INT
 
 
 def _arange(state: State, node: ast.AST, args: Args, named: Named) -> Value:
