@@ -427,7 +427,19 @@ def _fraction(state: State, node: ast.AST, args: Args, named: Named) -> Value:
 
 def _mean(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     """`statistics.mean`: the sum by the number."""
-    return arrays.mean(state, node, given(node, args, named, "data")["data"], numbers.FLOAT)
+    source = given(node, args, named, "data")["data"]
+    held = (
+        arrays.held_by(state, node, source)
+        if isinstance(source, Tuple)
+        else state.object(source)
+        if isinstance(source, Ref)
+        else None
+    )
+    parts = held.items if isinstance(held, Items) else (held.value,) if isinstance(held, Sequence) else ()
+    if any(isinstance(one, Scalar) and any(kind.startswith("np.") for kind in one.types) for one in parts):
+        # It gives a mean of their type: of whole numbers a whole one.
+        raise refuse(node, f"`{ast.unparse(node)}` of numbers of numpy", "use np.mean", "DPA703")
+    return arrays.mean(state, node, source, numbers.FLOAT)
 
 
 def fill() -> None:
