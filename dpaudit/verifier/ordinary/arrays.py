@@ -32,7 +32,7 @@ Make = Callable[..., Value]
 FLOAT: Final = frozenset({"np.float"})
 WHOLE: Final = frozenset({"np.int"})
 TRUTH: Final = frozenset({"np.bool"})
-OF_KIND: Final = {"int": WHOLE, "real": FLOAT, "bool": TRUTH}
+_OF_TYPE: Final = {"int": "np.int", "float": "np.float", "Fraction": "np.float", "bool": "np.bool"}
 
 
 def is_array(state: State, found: Value) -> bool:
@@ -69,17 +69,23 @@ def element(state: State, node: ast.AST, found: Value) -> Value:
 
 
 def held_as(one: Scalar) -> Scalar:
-    """A number with the type that numpy gives it; an array that may be without elements is one of floats then."""
-    types = OF_KIND[one.kind] | (FLOAT if "np.float" in one.types else frozenset())
-    return replace(one, types=types, tests=() if len(types) == 1 else None)
+    """A number with the type that numpy gives it: what decides between several types decides between those of numpy."""
+    types = frozenset(_OF_TYPE.get(kind, kind) for kind in one.types)
+    return replace(one, types=types, tests=() if len(types) == 1 else one.tests or None)
 
 
 def alike(state: State, node: ast.AST, items: tuple[Value, ...]) -> tuple[Value, ...]:
     """Elements of one type, as an array holds them."""
     made = [element(state, node, one) for one in items]
     kinds = {one.kind for one in made if isinstance(one, Scalar)}
-    if kinds == {"int", "real"}:
-        return tuple(numbers.floated(state, node, one, FLOAT) if isinstance(one, Scalar) else one for one in made)
+    loose = list(dict.fromkeys((one.types, one.tests) for one in made if isinstance(one, Scalar) and not one.firm))
+    if kinds <= {"int", "real"} and (kinds == {"int", "real"} or loose):
+        if any(isinstance(one, Scalar) and one.types == FLOAT for one in made):
+            return tuple(numbers.floated(state, node, one, FLOAT) if isinstance(one, Scalar) else one for one in made)
+        # All are whole or all are floats, as those that may be either are.
+        types = frozenset(kind for one, _ in loose for kind in one)
+        tests = loose[0][1] if len(loose) == 1 else None
+        return tuple(replace(one, types=types, tests=tests) if isinstance(one, Scalar) else one for one in made)
     if len(kinds) > 1 or (kinds and any(isinstance(one, Opaque) for one in made) and kinds != {"real"}):
         raise refuse(node, "an array of different types", "give all elements one type", "DPA703")
     return tuple(made)
@@ -96,8 +102,8 @@ def made_of(state: State, node: ast.AST, found: Value) -> Ref:
 
     def make(one: Value) -> tuple[None, Value]:
         made = element(state, node, one)
-        if held.form == "list" and isinstance(made, Scalar) and made.kind != "real":
-            # Without an element numpy makes floats.
+        if held.form == "list" and isinstance(made, Scalar) and made.types != FLOAT:
+            # Without an element numpy makes floats, and with one float among them.
             made = replace(made, types=made.types | FLOAT, tests=None)
         return None, made
 
@@ -142,8 +148,8 @@ def elementwise(state: State, node: ast.AST, parts: list[Value], make: Make, *, 
     if sizes and sequences:
         raise refuse(node, f"`{ast.unparse(node)}` of arrays of different lengths", "use arrays of one length", "DPA706")
     if sizes:
-        if len(sizes) > 1:
-            raise refuse(node, "arrays of different lengths", "use arrays of one length", "DPA706")
+        if len(sizes) > 1 or 0 in sizes:
+            raise refuse(node, "arrays of different lengths, or without elements", "use arrays of one length", "DPA706")
         arrays = [tuple(element(state, node, part) for part in one.items) if isinstance(one, Items) else None for one in held]
         rounds = [
             [array[place] if array is not None else one for array, one in zip(arrays, held, strict=True)]

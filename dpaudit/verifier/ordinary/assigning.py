@@ -104,7 +104,8 @@ def _in_place(state: State, node: ast.AugAssign, old: Value, value: Value) -> Va
     if held is None or not isinstance(old, Ref):
         return state.parts.operated(state, node, node.op, old, value)
     added = state.object(value) if isinstance(value, Ref) else None
-    if isinstance(added, (Items, Sequence)) and added.form in ("array", "any") and held.form != "array":
+    of_numpy = isinstance(added, (Items, Sequence)) and added.form in ("array", "any")
+    if of_numpy and getattr(held, "form", "") not in ("array", "any"):
         # numpy answers first: the name gets a new array, of sums.
         raise refuse(node, f"`{ast.unparse(node)}` of a list and an array", "write .extend(...)", "DPA705")
     if isinstance(held, Items) and held.form == "list" and isinstance(node.op, ast.Add):

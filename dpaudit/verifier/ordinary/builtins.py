@@ -304,6 +304,8 @@ def _rounded(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     found = given(node, args, {}, "x")["x"]
     if named:
         raise refuse(node, f"`{ast.unparse(node)}`", "pass it by position", "DPA706")
+    if state.callee == "math.trunc" and (isinstance(found, Opaque) or "np.int" in getattr(found, "types", ())):
+        raise refuse(node, f"`{ast.unparse(node)}`, which whole numbers of numpy do not have,", "write int(...)", "DPA703")
     return texts.opaque(state, node, texts.firm_number(state, node, found))
 
 
@@ -425,7 +427,19 @@ def _fraction(state: State, node: ast.AST, args: Args, named: Named) -> Value:
 
 def _mean(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     """`statistics.mean`: the sum by the number."""
-    return arrays.mean(state, node, given(node, args, named, "data")["data"], numbers.FLOAT)
+    source = given(node, args, named, "data")["data"]
+    held = (
+        arrays.held_by(state, node, source)
+        if isinstance(source, Tuple)
+        else state.object(source)
+        if isinstance(source, Ref)
+        else None
+    )
+    parts = held.items if isinstance(held, Items) else (held.value,) if isinstance(held, Sequence) else ()
+    if any(isinstance(one, Scalar) and any(kind.startswith("np.") for kind in one.types) for one in parts):
+        # It gives a mean of their type: of whole numbers a whole one.
+        raise refuse(node, f"`{ast.unparse(node)}` of numbers of numpy", "use np.mean", "DPA703")
+    return arrays.mean(state, node, source, numbers.FLOAT)
 
 
 def fill() -> None:

@@ -275,6 +275,7 @@ def compared(state: State, node: ast.AST, op: ast.cmpop, left: Scalar, right: Sc
     symbol = _COMPARISONS.get(type(op))
     if symbol is None:
         raise refuse(node, f"the comparison in `{ast.unparse(node)}`", "use < <= > >= == and !=")
+    ways = {bool({one, other} & _OF_NUMPY) for one in left.types for other in right.types}
     if "str" in (left.kind, right.kind):
         for one in (left, right):
             if one.kind != "str":
@@ -287,7 +288,6 @@ def compared(state: State, node: ast.AST, op: ast.cmpop, left: Scalar, right: Sc
         left, right = (replace(one, types=BOOL) if one.kind == "bool" else one for one in (left, right))
         left, right = number(state, node, left), number(state, node, right)
     made = truth_of(f"({left.code} {symbol} {right.code})", left, right)
-    ways = {bool({one, other} & _OF_NUMPY) for one in left.types for other in right.types}
     types = frozenset("np.bool" if way else "bool" for way in ways)
     made = replace(made, types=types, tests=() if len(types) == 1 else None)
     if left.is_known and right.is_known:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from dpaudit.verifier.ordinary.values import Counts, Object, Sequence, names_in
@@ -17,18 +17,25 @@ _LENGTH: Final = re.compile(r"\blen\([^\W\d]\w*\)")
 _WORDS: Final = frozenset({"Fraction", "True", "False", "abs", "and", "else", "if", "max", "min", "not", "or", "range"})
 
 
-def unsafe(made: Object, before: Iterable[Any], parameters: set[str], loops: Iterable[Any], *, private: bool) -> list[Sequence]:
+def unsafe(
+    made: Object,
+    before: Callable[[], Iterable[Any]],
+    parameters: set[str],
+    loops: Iterable[Any],
+    *,
+    private: bool,
+) -> list[Sequence]:
     """The sequences of a new object of which an element may raise, unless public parameters alone decide it.
 
     Python makes the elements when it makes the list, and the core program where it goes through them, which may be nowhere.
-    `before` are the lines of the core program so far, `loops` the loops around, whose rounds may change names later on; `private`
+    `before` gives the lines of the core program so far, `loops` the loops around, whose rounds may change names later on; `private`
     says whether data decide that the object is made: an error that public parameters decide then shows that it was.
     """
     found = made.pairs if isinstance(made, Counts) else (made,) if isinstance(made, Sequence) else ()
     risky = [one for one in found if any(_OWED.match(text) and not _SURE.match(text) for _, text, _ in one.lines)]
     if not risky or private:
         return risky
-    lines = [text for _, text, _ in before if isinstance(text, str)]
+    lines = [text for _, text, _ in before() if isinstance(text, str)]
     known = dict.fromkeys(parameters | _WORDS, True) | dict.fromkeys((name for loop in loops for name in loop.phis), False)
     return [one for one in risky if not _is_public(one, lines, dict(known))]
 

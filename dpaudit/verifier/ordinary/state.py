@@ -15,7 +15,6 @@ from dpaudit.spec import LAWS
 from dpaudit.verifier.ordinary.raising import unsafe
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.values import (
-    Counts,
     Frame,
     Items,
     Object,
@@ -189,9 +188,7 @@ class State:
 
     def assume(self, origin: str | None, kind: str, why: str) -> None:
         """Use says what an assumed type is: read again with it."""
-        if origin is not None and self.learned.types.get(origin) != kind:
-            if origin in self.learned.types:
-                return
+        if origin is not None and origin not in self.learned.types:
             self.learned.types[origin] = kind
             self.learned.why[origin] = why
             raise Again
@@ -236,13 +233,9 @@ class State:
 
     def new(self, made: Object) -> Ref:
         """A new object; elements of which one may raise are gone through here, as Python makes them here."""
-        risky: list[Sequence] = []
-        if isinstance(made, (Sequence, Counts)):
-            risky = unsafe(made, self.so_far(), self.parameters, self.loops, private=self.private_tests > 0)
-        for one in risky:
+        for one in unsafe(made, self.so_far, self.parameters, self.loops, private=self.private_tests > 0):
             if one.once:
-                line = self.line
-                raise refuse(ast.Pass(), "a list of noise that fails for some data", "compute its parts before", "DPA706", line)
+                raise refuse(ast.Pass(), "a list of noise that may fail", "compute its parts before", "DPA706", self.line)
             depth = self.depth
             self.opened(ast.Pass(), one)
             self.emit("pass")
@@ -272,14 +265,12 @@ class State:
             loop.leaves = loop.leaves or self.private_tests > loop.tests
 
     def changed(self, before: Mapping[int, Object], *free: int) -> bool:
-        """True if an object that was there before is another now, but for some addresses."""
+        """True if an object from before is another now, but for some addresses."""
         return any(self.heap[address] is not one for address, one in before.items() if address not in free)
 
     def grown(self) -> int:
         """How often something grew in the loops around, or a loop was left."""
-        return sum(len(found) for loop in self.loops for found in loop.grown.values()) + sum(
-            len(loop.breaks) for loop in self.loops
-        )
+        return sum(sum(map(len, loop.grown.values())) + len(loop.breaks) for loop in self.loops)
 
     # Ways.
 

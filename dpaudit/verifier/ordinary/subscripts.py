@@ -89,6 +89,8 @@ def _place(state: State, node: ast.AST, place: Value, size: int) -> int | Scalar
     one = numbers.whole(state, node, place, "as an index") if isinstance(place, Scalar) and place.kind != "bool" else None
     if one is None:
         raise refuse(node, f"`{ast.unparse(node)}`", "use a whole number as an index", "DPA703")
+    if size == 0:
+        raise refuse(node, "an element of nothing", "put elements into it", "DPA704")
     if one.is_known:
         if not -size <= one.known < size:
             raise refuse(node, f"the index {one.known} of {size} elements", "stay inside", "DPA704")

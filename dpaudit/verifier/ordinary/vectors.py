@@ -116,31 +116,30 @@ def _sum(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     if isinstance(found, Sequence):
         made = arrays.fold(state, node, _counting(found), start)
     else:
-        plain = [(None, _plain(state, node, one) if isinstance(one, Scalar) else one) for one in found.items]
+        same = arrays.alike(state, node, found.items)
+        plain = [(None, _plain(state, node, one) if isinstance(one, Scalar) else one) for one in same]
         made = arrays.total(state, node, plain, start)  # type: ignore[assignment]
     if isinstance(made, Opaque):
         return made
-    if isinstance(found, Items) and not found.items:
-        return numbers.constant(state, Fraction(0), arrays.FLOAT)
-    if (
-        isinstance(found, Sequence)
-        and made.kind != "real"
-        and (found.form != "array" or "np.float" in getattr(found.value, "types", ()))
-    ):
-        # Without an element numpy gives a float.
-        return replace(made, types=arrays.WHOLE | arrays.FLOAT, tests=None, bits=_most_bits(state, node, found, made))
-    bits = made.bits if made.is_known else _most_bits(state, node, found, made)
-    return replace(made, types=arrays.OF_KIND[made.kind], tests=(), bits=bits)
-
-
-def _most_bits(state: State, node: ast.AST, found: Items | Sequence, made: Scalar) -> int:
-    """How large a sum may become: one over the data is of ordinary size as they are, one that is written out is as it was added."""
     if isinstance(found, Items):
-        return max(numbers.DATA_BITS, made.bits)
+        if not found.items:
+            return numbers.constant(state, Fraction(0), arrays.FLOAT)
+        return replace(arrays.held_as(made), bits=made.bits if made.is_known else max(numbers.DATA_BITS, made.bits))
+    value = numbers.scalar(state, node, found.value)
+    types = arrays.held_as(_plain(state, node, value)).types
+    if found.form != "array" or "np.float" in value.types:
+        types |= arrays.FLOAT  # without an element numpy gives a float
+    tests: tuple[str, ...] | None = () if len(types) == 1 else None
+    return replace(made, types=types, tests=tests, bits=_most_bits(node, found))
+
+
+def _most_bits(node: ast.AST, found: Sequence) -> int:
+    """How large a sum over the data may become: of ordinary size, as its elements are."""
     one = found.value
-    if isinstance(one, Scalar) and one.kind == "int" and numbers.bits_of(one) > numbers.DATA_BITS + 2:
+    bits = numbers.bits_of(one) if isinstance(one, Scalar) and one.kind == "int" else 0
+    if bits > numbers.DATA_BITS + 2:
         raise refuse(node, "a sum of large whole numbers of numpy", "write the array with floats, 1.0", "DPA706")
-    return max(numbers.DATA_BITS, numbers.bits_of(one) if isinstance(one, Scalar) and one.kind == "int" else 0)
+    return max(numbers.DATA_BITS, bits)
 
 
 def _counting(found: Sequence) -> Sequence:
@@ -166,9 +165,11 @@ def _clip(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     ends = [end for end in (low, high) if not isinstance(end, Nothing)]
 
     def make(one: Value, *_: Value) -> Value:
+        # numpy gives all one type before it compares.
+        one, *rest = arrays.alike(state, node, (one, *ends))
         if not isinstance(low, Nothing):
-            one = numbers.extreme(state, node, one, low, least=False)
-        return one if isinstance(high, Nothing) else numbers.extreme(state, node, one, high, least=True)
+            one = numbers.extreme(state, node, one, rest[0], least=False)
+        return one if isinstance(high, Nothing) else numbers.extreme(state, node, one, rest[-1], least=True)
 
     if any(not isinstance(end, (Scalar, Nothing)) for end in (low, high)):
         raise refuse(node, "clip ends that are no numbers", "use numbers", "DPA706")
@@ -191,7 +192,11 @@ def _pair(*, least: bool) -> Any:
         parts = given(node, args, named, "x1", "x2")
         state.real("arrays of floats")
         both = [_as_array(state, node, one) for one in parts.values()]
-        return arrays.elementwise(state, node, both, lambda a, b: numbers.extreme(state, node, a, b, least=least), further=())
+
+        def make(one: Value, other: Value) -> Scalar:
+            return numbers.extreme(state, node, *arrays.alike(state, node, (one, other)), least=least)
+
+        return arrays.elementwise(state, node, both, make, further=())
 
     return read
 
@@ -210,8 +215,8 @@ def _where(state: State, node: ast.AST, args: Args, named: Named) -> Value:
         first, second = numbers.scalar(state, node, one), numbers.scalar(state, node, other)
         if "bool" in (first.kind, second.kind):
             raise refuse(node, "np.where of truth values", "give numbers, 1 and 0", "DPA703")
-        made = numbers.chosen(state, node, found, numbers.number(state, node, first), numbers.number(state, node, second))
-        return arrays.held_as(made)
+        both = (numbers.scalar(state, node, part) for part in arrays.alike(state, node, (first, second)))
+        return numbers.chosen(state, node, found, *both)
 
     return arrays.elementwise(state, node, list(parts.values()), make, further=())
 
@@ -224,7 +229,8 @@ def _extreme(*, least: bool) -> Any:
         if isinstance(found, Sequence):
             made = arrays.best(state, node, found, None, least=least)
             assert isinstance(made, Scalar)  # noqa: S101 - for the type checker
-            return replace(made, types=arrays.OF_KIND[made.kind], tests=())
+            # There is an element; one float among them makes all of them floats.
+            return replace(made, types=arrays.WHOLE, tests=()) if made.kind == "int" else _all_floats(made)
         if not found.items:
             raise refuse(node, "the largest or smallest of nothing", "give numbers", "DPA704")
         items = arrays.alike(state, node, found.items)
@@ -236,6 +242,12 @@ def _extreme(*, least: bool) -> Any:
         return top
 
     return read
+
+
+def _all_floats(found: Scalar) -> Scalar:
+    """An element of an array of floats, or of one that is of whole numbers in some runs."""
+    types = arrays.held_as(found).types
+    return replace(found, types=types, tests=() if len(types) == 1 else None)
 
 
 def _argument(*, least: bool) -> Any:
@@ -334,7 +346,7 @@ def _count_types() -> frozenset[str]:
     """The type of what np.count_nonzero gives, which versions of numpy do not agree on."""
     import numpy as np
 
-    return numbers.INT if type(np.count_nonzero([True])) is int else arrays.WHOLE
+    return arrays.WHOLE if issubclass(type(np.count_nonzero([True])), np.integer) else numbers.INT
 
 
 def _arange(state: State, node: ast.AST, args: Args, named: Named) -> Value:
@@ -407,10 +419,12 @@ def _of_array(state: State, node: ast.AST, owner: Value, name: str, args: Args, 
     if name == "copy" and not args and not named:
         return state.new(state.taken(node, owner.address, held) if isinstance(held, Sequence) else held)
     if name == "tolist" and isinstance(held, Items) and not args and not named:
-        types = {"int": numbers.INT, "real": numbers.FLOAT, "bool": numbers.BOOL}
-        return state.new(
-            Items(tuple(replace(one, types=types[one.kind]) if isinstance(one, Scalar) else one for one in held.items))
+        own = {"np.int": "int", "np.float": "float", "np.bool": "bool"}
+        items = (
+            replace(one, types=frozenset(own.get(kind, kind) for kind in one.types)) if isinstance(one, Scalar) else one
+            for one in held.items
         )
+        return state.new(Items(tuple(items)))
     read = _METHODS.get(name)
     if read is None:
         return None

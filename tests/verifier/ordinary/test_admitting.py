@@ -17,7 +17,15 @@ from dpaudit.verifier.ordinary.replaying import Differs, compare, random_inputs,
 from dpaudit.verifier.ordinary.state import SHOWN
 from tests.verifier.ordinary.conftest import rows
 
-_FILES = ("attacks", "attacks_again", "attacks_third", "attacks_heap", "attacks_fourth_objects", "attacks_fourth_calls")
+_FILES = (
+    "attacks",
+    "attacks_again",
+    "attacks_third",
+    "attacks_heap",
+    "attacks_fourth_objects",
+    "attacks_fourth_calls",
+    "attacks_fifth",
+)
 ATTACKS = [row for name in _FILES for row in rows(name)]
 HEAD = "import numpy as np\n\ndef f(data: list[int], eps):\n"
 RECORD = 12345
