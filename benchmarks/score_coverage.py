@@ -257,10 +257,10 @@ STEPS: Final = {
 
 def jobs(trainings: int) -> dict[str, Callable[[], dict[str, Any]]]:
     """Every row of the table by its name."""
-    found = dict[str, Callable[[], dict[str, Any]]]()
+    found: dict[str, Callable[[], dict[str, Any]]] = {law.name: partial(simulate, law, trainings) for law in laws()}
     for name, (noise, rate, canaries, steps, follows) in STEPS.items():
         found[name] = partial(simulate_steps, name, noise, rate, (canaries, steps), trainings, follows=follows)
-    return found | {law.name: partial(simulate, law, trainings) for law in laws()}
+    return found
 
 
 def exceeds(wrong: int, made: int, cells: int) -> bool:
@@ -281,9 +281,10 @@ def write(rows: list[dict[str, Any]], trainings: int) -> None:
     lines = [
         "# Error rates of bounds from canary scores",
         "",
-        f"`python benchmarks/score_coverage.py --trainings {trainings}`: share of {trainings:,} simulated trainings in which a bound at",
-        f"alpha {ALPHA} and delta 1e-5 is above the truth. {cells} cells; a cell is marked from {limit / trainings:.2%} on, which any of",
-        f"them would reach with probability at most {TOLERANCE:g} if each failed as often as it may. Marked: {named}.",
+        f"`python benchmarks/score_coverage.py --trainings {trainings} --state FILE`: share of {trainings:,} simulated trainings",
+        f"in which a bound at alpha {ALPHA} and delta 1e-5 is above the truth. {cells} cells; a cell is marked from",
+        f"{limit / trainings:.2%} on, which any would reach with probability at most {TOLERANCE:g} if each failed as often as it",
+        f"may. Marked: {named}.",
     ]
     for some, head in (([row for row in rows if row not in steps], "scores, canaries"), (steps, "bets in steps")):
         bounds = list(dict.fromkeys(bound for row in some for bound in row["made"]))
