@@ -1,7 +1,7 @@
 """Epsilon of two models from 1,000 canaries in one training, by the bounds of dpaudit and of jax_privacy on the same scores.
 
-`python benchmarks/training_audit.py scores.npz --seeds 20` trains and bounds, and goes on where it was cut off; then, where jax_privacy
-2.0.0 is installed too, `python benchmarks/training_audit.py scores.npz --theirs`. The second writes the table.
+`python benchmarks/training_audit.py scores.npz --seeds 20` trains and bounds, and goes on where it was cut off; then, where
+jax_privacy 2.0.0 is installed too, `python benchmarks/training_audit.py scores.npz --theirs`. The second writes the table.
 
 Needs: jax_privacy for its bounds, optional. Size: 16 cells, 20 seeds each.
 """
@@ -194,13 +194,14 @@ def write(found: dict) -> None:
     lines = [
         "# Epsilon of two models from one training",
         "",
-        "`python benchmarks/training_audit.py scores.npz --seeds 20`, then `--theirs`. Digits, DP-SGD in numpy, 1,000 Dirac gradient",
-        f"canaries, 95 %, delta {DELTA}. True epsilon 1, 2, 4, 8; medians of up to {seeds} seeds. Both libraries see the same scores, except",
-        "where steps are weighted. Rows for DP-SGD and for a Gaussian assume a family and independent canaries; *step by step* also that",
-        f"all steps are alike, from a second training ({FRESH_SEEDS} seeds). Last column: most processor seconds of one bound.",
+        "`python benchmarks/training_audit.py scores.npz --seeds 20`, then `--theirs`. Digits, DP-SGD in numpy, 1,000 Dirac",
+        f"gradient canaries, 95 %, delta {DELTA}. True epsilon 1, 2, 4, 8; medians of {seeds} seeds. Both libraries see the same",
+        "scores, except where steps are weighted. Rows for DP-SGD and for a Gaussian assume a family and independent canaries;",
+        f"*step by step* also that all steps are alike, from a second training ({FRESH_SEEDS} seeds). Last column: most processor",
+        "seconds of one bound.",
     ]
-    for model in MODELS:
-        lines += ["", f"| {model}: {size_of(MODELS[model]):,} parameters | {' | '.join(SETTINGS)} | seconds |", "|---|---|---|---|"]
+    for model, made in MODELS.items():
+        lines += ["", f"| {model}: {size_of(made):,} parameters | {' | '.join(SETTINGS)} | seconds |", "|---|---|---|---|"]
         for name in sorted(found["bounds"], reverse=True):
             row = _row(found["bounds"][name], model)
             if row.strip("|-/ "):

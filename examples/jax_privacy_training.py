@@ -43,18 +43,21 @@ def train(features: np.ndarray, labels: np.ndarray, *, watched: bool = False, ca
     }
     sums = clipping.clipped_grad(loss, l2_clip_norm=CLIP, batch_argnums=(1, 2), keep_batch_dim=False)
     privatizer = noise_addition.gaussian_privatizer(stddev=NOISE * CLIP, prng_key=keys[2])
-    batches = batch_selection.CyclicPoissonSampling(sampling_prob=RATE, iterations=STEPS).batch_iterator(len(features), rng=1)
+    drawn = batch_selection.CyclicPoissonSampling(sampling_prob=RATE, iterations=STEPS).batch_iterator(len(features), rng=1)
+    # Few sizes of batches, so that few have to be compiled; -1 stands for no record.
+    batches = (batch_selection.pad_to_multiple_of(batch, 64) for batch in drawn)
     claim = TrainingClaim(
         noise_multiplier=1, clip=1, rate="1/10", steps=STEPS, records=len(features), divisor=Fraction(len(features), 10)
     )
     watch = from_jax_privacy(claim, batches=batches, sums=sums, privatizer=privatizer, batch_argnums=(1, 2))
     if watched:
         batches, sums, privatizer = watch.batches, watch.sums, watch.privatizer
+    compiled = jax.jit(sums)
     state, add_noise = privatizer.init(parameters), privatizer.update
     if canaries is not None:
         add_noise = canaries.wrap(add_noise)
     for batch in batches:
-        noisy, state = add_noise(sums(parameters, features[batch], labels[batch]), state)
+        noisy, state = add_noise(compiled(parameters, features[batch], labels[batch], is_padding_example=batch < 0), state)
         parameters = jax.tree.map(lambda old, sum_: old - LEARNING * sum_ / (RATE * len(features)), parameters, noisy)
     return watch
 

@@ -131,7 +131,7 @@ class ScoreAudit:
       delta: where epsilon is bounded.
       alpha: error probability of each bound, and of refuting a true claim.
       nested: right guesses among the surest few, more, and all.
-      weighted: right guesses among the surest fifth and the surest two thirds, for independent scores.
+      weighted: right guesses in four sets of the surest, each within the next, for independent scores.
       surest: right guesses among the surest quarter, which bounds curves best where scores may depend on one another.
       roc: false positives and true positives over all thresholds, as shares, from the strictest on; a picture, not a bound.
     Example:

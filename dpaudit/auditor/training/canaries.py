@@ -83,12 +83,16 @@ class DiracCanaries:
         drawn: NDArray[np.int64] = self.places[self._coins[-1] & (self._rng.random(len(self.places)) < self.rate)]
         return drawn
 
-    def observe(self, noisy_sum: Any) -> None:
-        """Keep what a noisy sum, an array or one for each layer, shows of the canaries."""
+    def observe(self, noisy_sum: Any, *, clean_sum: Any = None) -> None:
+        """Keep what a noisy sum shows of the canaries, less the sum for the records if it is given: arrays, or one for each layer.
+
+        Whoever guesses about a canary may know every record and what was released, and so the gradients of the records.
+        """
         seen = vector_of(noisy_sum, "noisy_sum")
-        if len(seen) != self.parameters:
+        others = np.zeros(len(seen)) if clean_sum is None else vector_of(clean_sum, "clean_sum")
+        if not len(seen) == len(others) == self.parameters:
             raise InvalidArgument("DPA105", f"noisy_sum has {len(seen)} numbers, the canaries were drawn for {self.parameters}.")
-        self._scores.append(seen[self.places] / self.clip)
+        self._scores.append((seen - others)[self.places] / self.clip)
 
     def wrap(self, noisy_sum: Callable[..., Result]) -> Callable[..., Result]:
         """Wrap the function that adds noise to a sum of clipped gradients, so that every call is one step with canaries.
@@ -101,12 +105,15 @@ class DiracCanaries:
         """
 
         def with_canaries(clipped_sum: Any, *arguments: Any, **named: Any) -> Result:
+            others = vector_of(
+                [np.array(leaf) for leaf in _leaves(clipped_sum)], "clipped_sum"
+            )  # a copy, as noise may be added in place
             result = noisy_sum(self._added(clipped_sum), *arguments, **named)
             # A tuple is a result with a state only where the sum itself is none.
             seen = result[0] if isinstance(result, tuple) and not isinstance(clipped_sum, tuple) else result
             if isinstance(result, tuple) and isinstance(clipped_sum, tuple) and len(result) != len(clipped_sum):
                 seen = result[0]
-            self.observe(_leaves(seen))
+            self.observe(_leaves(seen), clean_sum=others)
             return result
 
         return with_canaries

@@ -108,13 +108,14 @@ class OpacusCanaries(DiracCanaries):
 
         def add_noise_with_canaries() -> None:
             drawn = self.draw()
+            clean = [part.summed_grad.detach().clone().reshape(-1) for part in optimizer.params]
             for part, end, size in zip(optimizer.params, ends, sizes, strict=True):
                 flat = part.summed_grad.reshape(-1)
                 for place in drawn[(drawn >= end - size) & (drawn < end)]:
                     flat[int(place - end + size)] += self.clip
                 part.summed_grad.copy_(flat.view_as(part.summed_grad))
             add_noise()
-            self.observe([part.grad.reshape(-1) for part in optimizer.params])
+            self.observe([part.grad.reshape(-1) for part in optimizer.params], clean_sum=clean)
 
         optimizer.add_noise = add_noise_with_canaries
 

@@ -142,15 +142,13 @@ def _log_wealth(counts: Matrix, law: DPSGD, claimed: float, noise: float) -> Mat
     A canary is in by a fair coin. Whoever pays odds r for those out above a mark, to win 1 for those in, gains at most
     delta(log r) / 2 in the mean.
     """
-    rate, columns = float(rational(law.rate)), []
-    for number, mark in enumerate(_MARKS):
-        odds = 1 - rate + rate * math.exp(min(mark / claimed, 20.0))
-        price = _price(rate, noise, odds) / 2
-        for share in _STAKES:
-            stake = share / (odds + 1)
-            gains = np.log1p(stake * np.array([1 - price, -odds - price, -price]))
-            columns.append(counts[:, number, :] @ gains)
-    return np.array(columns).T
+    rate = float(rational(law.rate))
+    odds = np.array([1 - rate + rate * math.exp(min(mark / claimed, 20.0)) for mark in _MARKS])
+    prices = np.array([_price(rate, noise, one) for one in odds]) / 2
+    gains = np.stack([1 - prices, -odds - prices, -prices])
+    stakes = np.array(_STAKES)[:, None] / (odds + 1)
+    each = np.log1p(stakes * gains[:, None, :])
+    return np.asarray(np.einsum("smk,kbm->smb", counts, each).reshape(len(counts), -1))
 
 
 def _price(rate: float, noise: float, odds: float) -> float:

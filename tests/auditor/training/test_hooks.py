@@ -208,6 +208,14 @@ def test_canaries_go_into_sums_of_every_form_and_leave_that_form():
         canaries.wrap(lambda total: total)(np.zeros(11))
 
 
+def test_gradients_of_records_do_not_hide_canaries():
+    rng, canaries = np.random.default_rng(6), DiracCanaries(300, clip=1, rate=1, canaries=200, seed=4)
+    noisy_sum = canaries.wrap(lambda total: total + 0.2 * rng.normal(size=300))
+    for _ in range(3):
+        noisy_sum(100 * rng.normal(size=300))
+    assert ((canaries.scores.mean(axis=0) > 0.5) == canaries.included).all()
+
+
 def steps_of(rng, noise, canaries=60, steps=8):
     coins = rng.random((steps, canaries)) < 0.5
     return coins * (rng.random((steps, canaries)) < 0.25) + noise * rng.normal(size=(steps, canaries)), coins
