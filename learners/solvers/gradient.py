@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
+from learners.solvers.newton import newton_steps, normal_model
 from learners.solvers.profile import Standard, sum_profile
-from learners.solvers.quasi_newton import preconditioner
+from learners.solvers.quasi_newton import preconditioner, release_axes
 from learners.solvers.slopes import LOGISTIC, SOFTMAX, UNIT, SlopeRule, balance, weigh_records, weighted_rule
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _descend_standard(rows: Rows, plan: SolverPlan, source: BitSource | None, lo
     """Quasi-Newton steps on rows made standard by the released profile, from the best score of all records alike."""
     if plan.profile is None:
         raise ValueError("the plan has no profile")
-    weighted = plan.profile.dimension % 2 == 0
+    weighted = plan.profile.dimension % 3 == 2
     sums = sum_profile(rows, plan.lattice_bits, weighted=weighted)
     standard = Standard.of(plan.noise(plan.profile).release(sums, source), plan)
     rule = weighted_rule(loss, balance(standard.share)) if loss.balanced else loss
@@ -59,7 +60,10 @@ def _descend_standard(rows: Rows, plan: SolverPlan, source: BitSource | None, lo
     start = np.zeros(rows.steps.shape[1])
     if rule.start is not None:
         start[-1] = rule.start(standard.share) / (plan.intercept / 2.0**plan.lattice_bits)
-    weights = _descend(made, plan, source, rule, preconditioner(made, plan, source, rule), start, _FIRST_KEPT)
+    model = normal_model(release_axes(made, plan, source, rule), plan, rule)
+    weights = _descend(made, plan, source, rule, newton_steps(model, rule), start, _FIRST_KEPT)
+    if rule.likely is not None and standard.known:
+        weights[-1] += model.rise(model.axes.inward(weights), rule.likely, standard.share)
     return on_lattice(standard.undo(weights, plan))
 
 

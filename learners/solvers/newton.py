@@ -28,6 +28,10 @@ _LEAST: Final = 0.3
 _SMALL: Final = 2.0
 """Bends count for at least so many times the noise of all gradients together over the number of records."""
 
+_FARTHEST: Final = 32.0
+_ROUNDS: Final = 24
+"""Constants are sought within this distance, by so many halvings."""
+
 PLACES: Final = np.linspace(-6, 6, 49)
 SHARES: Final = np.exp(-(PLACES**2) / 2) / np.exp(-(PLACES**2) / 2).sum()
 """Places of a standard normal law, and their shares; for smooth functions even spacing errs by less than the tails beyond 6."""
@@ -69,16 +73,41 @@ class NormalModel:
         products = self.axes.values * one
         return np.asarray(products / math.sqrt(self.records * _inner(one, products)))
 
+    def margins(self, weights: NDArray[np.float64]) -> tuple[float, float, NDArray[np.float64]]:
+        """Mean and deviation of the margins of weights along the axes, and the covariance of margins and rows."""
+        centre = _inner(self.mean, weights)
+        line = self.axes.values * weights / self.records - centre * self.mean
+        return centre, math.sqrt(max(_inner(weights, line), 0.0)), line
+
+    def bends(self, margins: NDArray[np.float64], slope: float = 0.0) -> NDArray[np.float64]:
+        """Bends at the places of a normal law, each times the share of its place, no less than a mean slope of the records."""
+        # Where noise is as large as all records together, margins are far from zero by noise alone, and show nothing.
+        least = min(max(_SMALL * self.axes.noise / self.records, slope), 0.5)
+        return np.asarray(np.maximum(self.strength * self.bend(margins), least) * SHARES)
+
+    def rise(self, weights: NDArray[np.float64], likely: Bend, share: float) -> float:
+        """Return how far weights of the constant have to rise for the released share of the second class, where noise hides it."""
+        # The constant is a small part of rows. Where its curvature is below the floor of all, steps move it too little.
+        centre, spread, _ = self.margins(weights)
+        curvature = float(self.bends(centre + spread * PLACES).sum()) * self.records * self.constant**2
+        hidden = 1 - curvature / (_LEAST * self.axes.noise)
+        if hidden <= 0:
+            return 0.0
+        low, high = -_FARTHEST, _FARTHEST
+        for _ in range(_ROUNDS):
+            middle = (low + high) / 2
+            below = float((likely(centre + middle + spread * PLACES) * SHARES).sum()) < share
+            low, high = (middle, high) if below else (low, middle)
+        return hidden * high / self.constant
+
     def step(self, pull: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Divide a noisy gradient by the curvature at some weights, both along the axes."""
         # Margins are normal too, and given a record's margin, its coordinates are normal around a line. So the mean of
         # bend(margin) q q^T is k0 times the second moment, and a correction in the span of the mean row and of that line.
-        centre = _inner(self.mean, weights)
-        line = self.axes.values * weights / self.records - centre * self.mean
-        spread = math.sqrt(max(_inner(weights, line), 0.0))
-        # Where noise is as large as all records together, margins are far from zero by noise alone, and show nothing.
-        least = min(_SMALL * self.axes.noise / self.records, 0.5)
-        bends = np.maximum(self.strength * self.bend(centre + spread * PLACES), least) * SHARES
+        centre, spread, line = self.margins(weights)
+        # Where a step went too far for records that are not normal, many pull one way, and the model shows too little curvature.
+        excess = abs(_inner(self.axes.vectors[-1], pull)) - self.axes.noise if self.constant else 0.0
+        bends = self.bends(centre + spread * PLACES, excess / (self.records * self.constant) if excess > 0 else 0.0)
         k0, k1, k2 = float(bends.sum()), float((bends * PLACES).sum()), float((bends * PLACES**2).sum())
         scales = 1 / np.maximum(k0 * self.axes.values, _LEAST * self.axes.noise)
         step = scales * pull
@@ -94,11 +123,16 @@ class NormalModel:
         return np.asarray(step - scales * np.einsum("i,ik->k", solved, ends))
 
 
-def newton_steps(axes: Axes, plan: SolverPlan, loss: SlopeRule) -> Move:
-    """The map from noisy gradients and weights to steps; a function of what was released and of public numbers."""
+def normal_model(axes: Axes, plan: SolverPlan, loss: SlopeRule) -> NormalModel:
+    """The model of records for a loss that has a curvature at a margin."""
     if loss.bend is None:
         raise ValueError("the loss has no curvature at a margin")
-    model = NormalModel(axes, plan.records, plan.intercept / 2.0**plan.lattice_bits, loss.bend, loss.strength)
+    return NormalModel(axes, plan.records, plan.intercept / 2.0**plan.lattice_bits, loss.bend, loss.strength)
+
+
+def newton_steps(model: NormalModel, loss: SlopeRule) -> Move:
+    """The map from noisy gradients and weights to steps; a function of what was released and of public numbers."""
+    axes = model.axes
     first = 1 / np.maximum(loss.strength * loss.curvature * axes.values, _LEAST * axes.noise)
 
     def move(slope: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -118,7 +118,7 @@ def default_plan(public: Public, *, standard: bool = True) -> SolverPlan:
         if standard and intercept:
             part, before = _MOMENT_SHARE, _PROFILE_SHARE
             moved = profile_sensitivity(bits, moves, weighted=public.weighted)
-            profile = gaussian_release(public, moved, multiplier**2 / before, 2 * public.features + 1 + public.weighted)
+            profile = gaussian_release(public, moved, multiplier**2 / before, 3 * public.features + 1 + public.weighted)
         size, share = columns * (columns + 1) // 2, 1 - part - before
         moment = gaussian_release(public, moment_sensitivity(bound, moves), multiplier**2 / part, size)
     else:
@@ -132,11 +132,11 @@ def default_plan(public: Public, *, standard: bool = True) -> SolverPlan:
 
 def profile_sensitivity(bits: int, moves: int, *, weighted: bool = False) -> int:
     """Bound how far one record moves the profile in L2 norm, rounded up."""
-    # A row q of norm at most L = 2**bits enters as L q, its squares, and twice L**2 for its label. Two rows differ by at most 2 L,
-    # their squares, which are nonnegative and of norm at most L**2, by at most sqrt(2) L**2. One that comes or goes: L and L**2.
-    # With weights of at most 1 the label counts for the weight, and a second entry is the weight itself: each moves by at most 1.
-    rows, squares = (4, 2) if moves > 1 else (1, 1)
-    return whole_root_above((rows + squares + (1 + weighted) * LABEL_TIMES**2) * 16**bits)
+    # A row q of norm at most L = 2**bits enters as L times the sizes of its entries, those above zero and those below apart, as its
+    # squares, and as twice L**2 for its label. Sizes and squares are nonnegative and of norm at most L**2: those of two rows
+    # differ by at most sqrt(2) L**2, of one that comes or goes by L**2. With weights of at most 1 the label counts for the weight,
+    # and a second entry is the weight itself: each moves by at most 1.
+    return whole_root_above((2 * moves + (1 + weighted) * LABEL_TIMES**2) * 16**bits)
 
 
 def moment_sensitivity(bound: int, moves: int) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from learners.solvers.newton import Axes, newton_steps
+from learners.solvers.newton import Axes, newton_steps, normal_model
 from learners.solvers.plans import DIAGONAL, OFF_DIAGONAL
 from learners.solvers.slopes import LOGISTIC, UNIT, SlopeRule
 
@@ -27,6 +27,12 @@ _CAREFUL: Final = 4.0
 
 def preconditioner(rows: Rows, plan: SolverPlan, source: BitSource | None, loss: SlopeRule = LOGISTIC) -> Move:
     """Releases the second moment of the rows, and gives the map from gradients and weights to steps that its curvature suggests."""
+    axes = release_axes(rows, plan, source, loss)
+    return _constant(axes, loss) if loss.bend is None else newton_steps(normal_model(axes, plan, loss), loss)
+
+
+def release_axes(rows: Rows, plan: SolverPlan, source: BitSource | None, loss: SlopeRule) -> Axes:
+    """Releases the second moment of the rows: its axes."""
     if plan.moment is None:
         raise ValueError("the plan has no second moment")
     upper = np.triu_indices(rows.steps.shape[1])
@@ -39,10 +45,7 @@ def preconditioner(rows: Rows, plan: SolverPlan, source: BitSource | None, loss:
     values, vectors = _eigen(matrix.T)
     floor = loss.floor * 2 * math.sqrt(len(values)) * deviation
     noise = float(plan.gradient.parameter("sigma")) / float(UNIT << plan.lattice_bits) * math.sqrt(plan.steps)
-    axes = Axes(np.maximum(values, floor), vectors, noise)
-    if loss.bend is None:
-        return _constant(axes, loss)
-    return newton_steps(axes, plan, loss)
+    return Axes(np.maximum(values, floor), vectors, noise)
 
 
 def _constant(axes: Axes, loss: SlopeRule) -> Move:

@@ -27,7 +27,7 @@ Slopes = Callable[["NDArray[np.int64]", "NDArray[np.int64]", int], "NDArray[np.i
 """From margins, labels and the fineness of margins to downhill slopes, none longer than `UNIT`, record by record."""
 
 Bend = Callable[["NDArray[np.float64]"], "NDArray[np.float64]"]
-"""From margins to the mean second derivative of a loss, over the labels for which those margins would be best."""
+"""From margins to a mean over the labels for which those margins would be best: of second derivatives, or of second labels."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class SlopeRule:
     balanced: bool = False  # whether two classes get weights that make them count alike, by the released share of the second
     start: Callable[[float], float] | None = None  # the best score of all records alike, by the share of the second class
     bend: Bend | None = None  # its second derivative to expect at a margin, which Newton steps use; None for its largest
+    likely: Bend | None = None  # the probability of the second class for which a margin is best
 
 
 _CELLS_PER_MARGIN: Final = 8
@@ -84,16 +85,24 @@ def _root_above(squares: NDArray[np.int64]) -> NDArray[np.int64]:
     return roots + (roots * roots < squares)
 
 
-def expected_bend(margins: NDArray[np.float64], weights: tuple[int, ...] = (WEIGHT_UNIT, WEIGHT_UNIT)) -> NDArray[np.float64]:
-    """Mean second derivative of the cut logistic loss at margins that are best for the labels there, whose classes have weights."""
-    # Only labels that the margin is right about bend the loss. At the margin f their part of the weight is (1 + e^f) / (3 + e^f):
-    # there the pull 1 of the wrong ones balances the pull 2 / (1 + e^f) of the right ones.
+def expected_share(margins: NDArray[np.float64], weights: tuple[int, ...] = (WEIGHT_UNIT, WEIGHT_UNIT)) -> NDArray[np.float64]:
+    """Probability of the second class where margins are best for the cut logistic loss, whose classes have weights."""
+    # At the margin f > 0 the second class has (1 + e^f) / (3 + e^f) of the weight: there the pull 1 of the others balances the pull
+    # 2 / (1 + e^f) of its own.
     decay = np.exp(-np.abs(margins))
     other = 2 * decay / (1 + 3 * decay)
     first, second = (weight / WEIGHT_UNIT for weight in weights)
-    here, there = np.where(margins > 0, second, first), np.where(margins > 0, first, second)
-    likely = (1 - other) / ((1 - other) / here + other / there)
-    return np.asarray(likely * 2 * decay / (1 + decay) ** 2)
+    here = np.where(margins > 0, 1 - other, other) / second
+    return np.asarray(here / (here + np.where(margins > 0, other, 1 - other) / first))
+
+
+def expected_bend(margins: NDArray[np.float64], weights: tuple[int, ...] = (WEIGHT_UNIT, WEIGHT_UNIT)) -> NDArray[np.float64]:
+    """Mean second derivative of the cut logistic loss at margins that are best for the labels there, whose classes have weights."""
+    # Only labels that the margin is right about bend the loss.
+    decay, second = np.exp(-np.abs(margins)), expected_share(margins, weights)
+    first_weight, second_weight = (weight / WEIGHT_UNIT for weight in weights)
+    right = np.where(margins > 0, second * second_weight, (1 - second) * first_weight)
+    return np.asarray(right * 2 * decay / (1 + decay) ** 2)
 
 
 def best_score(share: float, weights: tuple[int, ...] = (WEIGHT_UNIT, WEIGHT_UNIT)) -> float:
@@ -126,7 +135,8 @@ def weighted_rule(rule: SlopeRule, weights: tuple[int, ...]) -> SlopeRule:
         return weigh_classes(rule.slopes(margins, labels, margin_bits), labels, weights)
 
     start = partial(best_score, weights=weights) if rule.start else None
-    return replace(rule, slopes=slopes, start=start, bend=partial(expected_bend, weights=weights) if rule.bend else None)
+    bend = partial(expected_bend, weights=weights) if rule.bend else None
+    return replace(rule, slopes=slopes, start=start, bend=bend, likely=partial(expected_share, weights=weights) if bend else None)
 
 
 def balance(share: float) -> tuple[int, int]:
@@ -146,5 +156,5 @@ def likely_classes(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
 
-LOGISTIC: Final = SlopeRule(logistic_slopes, 0.5, start=best_score, bend=expected_bend)
+LOGISTIC: Final = SlopeRule(logistic_slopes, 0.5, start=best_score, bend=expected_bend, likely=expected_share)
 SOFTMAX: Final = SlopeRule(softmax_slopes, 0.5)

@@ -12,10 +12,10 @@ from sklearn.linear_model import LogisticRegression
 from dpaudit.claims import Adjacency
 from learners.estimator import Public
 from learners.rows.ingest import checked_features, to_rows
-from learners.solvers.gradient import solve
-from learners.solvers.newton import Axes, NormalModel, newton_steps
+from learners.solvers.gradient import WEIGHT_BITS, solve
+from learners.solvers.newton import Axes, NormalModel, newton_steps, normal_model
 from learners.solvers.plans import default_plan
-from learners.solvers.slopes import LOGISTIC, expected_bend
+from learners.solvers.slopes import LOGISTIC, expected_bend, expected_share
 from mechanisms import source_from
 
 CONSTANT = 0.125
@@ -92,10 +92,32 @@ def test_the_bend_is_the_mean_second_derivative_for_labels_that_suit_the_margin(
 def test_the_step_depends_on_what_was_released_alone():
     public = Public(1000, 4, 2, Fraction(1), Fraction(1), Fraction(1, 10**5), Adjacency.of("replace_one"))
     plan, axes = default_plan(public), axes_of(np.diag([1.0, 2, 3, 4, 5]) * 50, noise=30)
-    first, second = (newton_steps(axes, plan, LOGISTIC) for _ in range(2))
+    first, second = (newton_steps(normal_model(axes, plan, LOGISTIC), LOGISTIC) for _ in range(2))
     weights, slope = np.arange(5.0), np.ones(5)
     first(slope * 7, weights * 3)  # leaves nothing behind
     assert np.array_equal(first(slope, weights), second(slope, weights))
+
+
+@pytest.mark.parametrize("share", [0.01, 0.3])
+def test_a_constant_that_noise_hides_rises_to_the_released_share(share):
+    rows, weights = normal_rows(), np.array([3, -1.5, 0.75, 3, 0.0])
+    model = NormalModel(axes_of(rows.T @ rows, noise=1e9), len(rows), CONSTANT, expected_bend)
+    weights[-1] += model.rise(model.axes.inward(weights), expected_share, share)
+    assert share == pytest.approx(expected_share(rows @ weights).mean(), rel=0.03)
+    seen = NormalModel(axes_of(rows.T @ rows), len(rows), CONSTANT, expected_bend)
+    assert seen.rise(seen.axes.inward(weights), expected_share, share) == 0
+
+
+def test_a_rare_column_that_says_nearly_all_does_not_throw_steps_to_and_fro():
+    random = np.random.default_rng(3)
+    inside = random.random((40_000, 10)) < [0.085, *np.linspace(0.07, 0.3, 9)]
+    features = (inside * 2.0 - 1) / np.sqrt(2.5)
+    labels = (random.random(40_000) < 0.25 * inside[:, 0] * 0.6 ** inside[:, 1:].sum(axis=1)).astype(np.int64)
+    public = Public(40_000, 10, 2, Fraction(1), Fraction(1), Fraction(1, 10**5), Adjacency.of("replace_one"))
+    plan = default_plan(public)
+    rows = to_rows(checked_features(features), labels, feature_norm=1, lattice_bits=plan.lattice_bits, intercept=plan.intercept)
+    found = [solve(rows, plan, source_from(np.random.default_rng(seed)))[0] for seed in range(2)]
+    assert 4 << WEIGHT_BITS < min(found)
 
 
 @pytest.mark.parametrize(("rate", "epsilon"), [(0.05, 1), (0.1, 1), (0.1, "1/10")])

@@ -51,13 +51,13 @@ def test_one_record_moves_the_profile_by_no_more_than_its_sensitivity(rest, firs
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_opposite_records_of_other_labels_move_it_by_four_fifths_of_that(weighted):
-    ends = [([1.0, 0.0], 1, 4096)], [([-1.0, 0.0], 0, 0)]
+def test_records_of_other_columns_and_labels_move_it_by_all_of_that(weighted):
+    ends = [([1.0, 0.0], 1, 4096)], [([0.0, 1.0], 0, 0)]
     sums = [sum_profile(rows_of(each, weighted=weighted), SHORT, weighted=weighted) for each in ends]
-    assert length(sums[0] - sums[1]) >= 0.64 * profile_sensitivity(SHORT, 2, weighted=weighted) ** 2
+    assert length(sums[0] - sums[1]) >= 0.99 * profile_sensitivity(SHORT, 2, weighted=weighted) ** 2
 
 
-@given(st.lists(record, min_size=1, max_size=3), st.lists(st.integers(-(2**40), 2**40), min_size=5, max_size=5))
+@given(st.lists(record, min_size=1, max_size=3), st.lists(st.integers(-(2**40), 2**40), min_size=7, max_size=7))
 def test_no_standard_row_is_longer_than_its_bound_whatever_was_released(records, noisy):
     plan = plan_of(records=10, features=2, epsilon=1000)
     rows = rows_of(records, plan.lattice_bits, plan.intercept)
@@ -87,7 +87,7 @@ def test_weights_of_standard_rows_are_given_back_for_rows_as_they_came():
 
 def test_where_noise_hides_the_columns_rows_stay_as_they_are():
     plan = plan_of(records=4, features=2, epsilon=1)
-    standard = Standard.of(np.zeros(5, dtype=np.int64), plan)
+    standard = Standard.of(np.zeros(7, dtype=np.int64), plan)
     assert ([0, 0], [1, 1], 0.5) == (standard.centre.tolist(), standard.factors.tolist(), standard.share)
 
 
@@ -97,6 +97,15 @@ def test_columns_far_from_the_middle_of_their_range_cost_no_accuracy():
     labels = (features[:, 0] > 0).astype(np.int64)
     plan = plan_of(epsilon=2)
     rows = to_rows(features, labels, feature_norm=1, lattice_bits=plan.lattice_bits, intercept=plan.intercept)
-    weights = solve(rows, plan, source_from(np.random.default_rng(3)))
-    assert 0.9 < np.mean((rows.margins(weights) > 0) == labels)
-    assert abs(weights).max() < 2 ** (WEIGHT_BITS + 8)
+    found = [solve(rows, plan, source_from(np.random.default_rng(seed))) for seed in range(3)]
+    assert 0.9 < min(np.mean((rows.margins(weights) > 0) == labels) for weights in found)
+    assert np.median([abs(weights).max() for weights in found]) < 2 ** (WEIGHT_BITS + 8)
+
+
+def test_rare_categories_are_scaled_less_than_their_deviation():
+    plan, random = plan_of(records=20_000, features=3, epsilon=100), np.random.default_rng(4)
+    features = np.column_stack([random.normal(size=20_000) / 5, random.random((20_000, 2)) < [0.5, 0.01]]) * [1, 0.5, 0.5]
+    rows = to_rows(features, np.zeros(20_000, dtype=np.int64), feature_norm=1, lattice_bits=12, intercept=plan.intercept)
+    scales = Standard.of(sum_profile(rows, 12), plan).factors * features.std(axis=0)
+    assert np.allclose(scales[:2] / scales[0], 1, atol=0.05)  # as both vary alike
+    assert 0.1 < scales[2] / scales[0] < 0.35
