@@ -4,7 +4,7 @@
 move by 1, others by a tenth. A perturbation is noticed if an item that reads the constant comes out undecided or with another
 verdict; what is not noticed is explained in `UNNOTICED`. Left out, because no witness depends on them: precisions, digits that are
 shown, subscripts, lengths of attacks, words. Lemmas, proofs and attacks read no constant of the items: they count as found here,
-and `dpaudit audit papers` looks at them. The constants of `proofs.papers.points` are listed, with the reason why any other would do.
+and `dpaudit audit papers` looks at them. The constants of `proofs.papers.points` are listed, with the reason why another would do.
 
 Needs: nothing. Size: every constant of the items that are named, twice.
 """
