@@ -106,7 +106,7 @@ def _p2(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
         "L-Lipschitz."
     ),
     expects=Standing.CONDITION,
-    number="2 times mu: at n = 10 delta 0.127 for 0.00683",
+    number="2 times mu: at n = 10 delta 0.1269 for 0.00683",
     correction=(
         "Put 2 L/n where a record is replaced: the cited theorem is about the difference of two losses. A close sampler adds delta."
     ),
@@ -125,10 +125,10 @@ def _p3(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
         "For linear losses the law is normal, and replacing a record shifts it by (2 L/n) sqrt(k/nu) standard deviations: "
         f"{times} times the "
         "square of the reading with L/n.",
-        f"{float(times) ** 0.5:g} times mu: at n = {count} delta {digits(delta)} for {digits(allowed)}",
+        f"{float(times) ** 0.5:g} times mu: at n = {count} delta {digits(delta, up=False)} for {digits(allowed)}",
         computed(
             squared <= claimed,
-            f"squared shift {squared}, {claimed} with L/n; delta at epsilon 1 is {digits(delta)} instead of {digits(allowed)}",
+            f"squared shift {squared}, {claimed} with L/n; delta at epsilon 1 is {digits(delta, up=False)} instead of {digits(allowed)}",
             where=f"linear losses, L = {lipschitz}, n = {count}, k = {strength}, nu = {nu}",
             expects=False,
         ),
