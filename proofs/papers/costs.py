@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -92,14 +91,14 @@ def _a4(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
     with working_precision(128):
         once = (-ball(1)).exp()
         limit = Fraction(ball_endpoints(once)[0])
-        first, two = next((m, twice) for m in count() if (twice := 1 - (2 - 1 / ball(m)) * once) <= once)
+        first, two = next((m, twice) for m in range(DRAWS) if (twice := 1 - (2 - 1 / ball(m)) * once) <= once)
         share = Fraction(ball_endpoints(two)[1]) / limit
         three = Fraction(ball_endpoints(ball(Fraction(1, 6)) * ball(Fraction(3, 2)).exp())[1])
         further = Fraction(ball_endpoints(ball(Fraction(1, 4)) * ball(_HALF).exp())[1])
     small = max(_tail(records, 2) for records in range(1, first)) / limit
     rare = Fraction(_MILLIONTH) / ROUNDS / 2
-    least = next(i for i in count() if _tail(DRAWS, i + 1) <= rare)
     allowed = math.floor(-2 * math.log(rare))
+    least = next(i for i in range(allowed) if _tail(DRAWS, i + 1) <= rare)
     return decision(
         f"It does: the bound is used to {digits(share)} at most. At delta 2.5e-7 a record appears at most {least} times; the "
         "bound allows "
