@@ -47,7 +47,56 @@ _TAKEN: Final[dict[str, Any]] = {
     "survives": _found("attack", "repair", holds=True),
 }
 
-UNNOTICED: Final[dict[tuple[str, str, str], str]] = {}
+UNNOTICED: Final[dict[tuple[str, str, str], str]] = {
+    ("scores", "_a18", "0"): "a cover from the next seed has the same largest epsilon",
+    ("scores", "_a22", "1"): "two records fewer do not reach the bound either",
+    (
+        "costs",
+        "_a4",
+        "1",
+    ): "where a bound of 1 is raised to 2, shares of it are among the figures; in one draw nothing appears twice",
+    ("passes", "_a7", "128"): "a pass over one record more has the same phases",
+    (
+        "passes",
+        "_a7",
+        "2",
+    ): "the lattice of records is cut finer or coarser; the pass of records that are all as long as allowed stays",
+    (
+        "passes",
+        "_a7",
+        "10",
+    ): "the lattice of records is cut finer or coarser; the pass of records that are all as long as allowed stays",
+    ("passes", "_a7", "1"): "the length of a step of the lattice is for people who read the weights, not for the pass",
+    ("passes", "_a7", "0"): "the distance itself is among the figures",
+    (
+        "passes",
+        "_a8",
+        "0",
+    ): "the cover begins where the range does; it holds on a longer stretch too, and a shorter one is part of it",
+    ("passes", "_a21", "100"): "it turns a share into percent, in words",
+    ("passes", "_a21", "1"): "what is more than 1 is more than 0; the ratios themselves are among the figures",
+    ("passes", "_a25", "1"): "with two records more there is one phase more, too",
+    ("maps", "_a12", "1"): "records that are cut to another norm are cut as well; steps are counted in units of that norm",
+    ("maps", "_a14", "0"): "the distance itself is among the figures",
+    ("maps", "_a16", "0"): "the distance itself is among the figures",
+    ("halfspaces", "_n1", "1"): "no label is read where only images are looked at",
+    ("halfspaces", "_n1", "1.0"): "another vector that the map sends to 0 would do; this one keeps the sign of its image",
+    ("halfspaces", "_RECORDS", "100"): "n^2 steps on one of n records cost as much for 99 and 101, to the digits that are written",
+    ("halfspaces", "_n2", "4"): "a larger moment would do as well; the lemma papers.order has this 4 and is checked for itself",
+    (
+        "halfspaces",
+        "_n3",
+        "100000",
+    ): "a part in 100,000 of the noise of the runs moves no digit of what they cost beside the choice",
+    ("public_data", "_p2", "2"): "the line through (3, 1) gives 6/5 as well as that through (2, 1)",
+    (
+        "public_data",
+        "_p3",
+        "100",
+    ): "the ratio of both shifts is the same at every strength; the root of k nu, 20, is cut to an integer",
+    ("kernels", "_RATE", "100000"): "a part in 100,000 of the rate moves no digit that is written",
+    ("kernels", "_k6", "100"): "the noise grows with the root of the number of rounds, so that one more costs the same",
+}
 """Why a perturbation is not noticed, by module, function and constant."""
 
 

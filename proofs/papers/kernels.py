@@ -81,7 +81,7 @@ def _printed(updates: int) -> Fraction:
     return Fraction(math.floor(_FACTOR * math.sqrt(updates) * math.log(4e6)))
 
 
-_RATE: Final = Fraction(6016, 100_000)
+_RATE: Final = Fraction("0.06016")
 _UPDATES: Final = 10
 
 

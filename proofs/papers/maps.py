@@ -110,14 +110,14 @@ def _a14(runs: int) -> Found:
     long = _too_long(images)
     rows = to_rows(rng.normal(size=(count, 3)), np.zeros(count, dtype=np.int64), feature_norm=1)
     shipped = fourier_map(dimension_in=3, frequencies=frequencies, kernel=GaussianKernel(1), seed=4).apply(rows, lattice_bits=BITS)
-    short = 4**BITS - max(_norms(shipped))
+    whole, longest = 4**BITS, max(_norms(shipped))
     return decision(
         f"It has. Computed in floats, {long} of {count} images are longer than 1; of the shipped ones none is.",
-        f"{long} of {count} too long in floats; shipped ones {short:,} short of 4^{BITS} at least",
+        f"{long} of {count} too long in floats; shipped ones {whole - longest:,} short of 4^{BITS} at least",
         lemma(
             "each of D pairs (cos, sin) adds r^2/D to the square", "papers.circle_step", where="every x, r, D and every frequency"
         ),
-        computed(short > 0, f"{count} shipped images, in whole numbers", about="repair", kind="test"),
+        computed(longest <= whole, f"{count} shipped images, in whole numbers", about="repair", kind="test"),
         computed(not long, f"{long} of {count} images in floats are longer than 1", about="shortcut", kind="test", expects=False),
         survives("kernel_releases", runs),
         proof("KernelMarginClassifier"),
@@ -176,16 +176,16 @@ def _a16(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
     step, bound = Fraction(ROOM["clip"], 2 ** ROOM["lattice_bits"]), image.image_norm(Fraction(1))
     lengths = [square * step**2 for square in _norms(image.apply(rows, **ROOM))]
     long = sum(square > bound**2 for square in lengths)
-    short = 4**BITS - max(_norms(image.apply(rows, lattice_bits=BITS)))
+    whole, longest = 4**BITS, max(_norms(image.apply(rows, lattice_bits=BITS)))
     return decision(
         f"It does: step 3 cuts whatever map is used. {long} of {count} sketches into two columns are longer than the kernel's "
         "norm before "
         "that.",
-        f"{long} of {count} longer than the kernel's norm before the cut; {short:,} short of 4^{BITS} at least after it",
+        f"{long} of {count} longer than the kernel's norm before the cut; {whole - longest:,} short of 4^{BITS} at least after it",
         lemma(
             _MIXED, "arguments.mixture", "passes.mixture", "sensitivity.clip", where="every sketch that is drawn without the data"
         ),
-        computed(short > 0, f"cut sketches of {count} records are within the norm", about="repair", kind="test"),
+        computed(longest <= whole, f"cut sketches of {count} records are within the norm", about="repair", kind="test"),
         computed(not long, f"{long} of {count} are longer before the cut", about="shortcut", kind="test", expects=False),
     )
 

@@ -16,7 +16,7 @@ from learners.rows.rows import Rows
 from learners.solvers.phased import WEIGHT_BITS, batches, noisy_means, phased_sgd, schedule
 from mechanisms.sampling.random import source_from
 from proofs.papers.costs import plan_of, round_is_private
-from proofs.papers.points import LENGTHS, MARGIN, PLAN, SMALL
+from proofs.papers.points import LENGTHS, MARGIN, PASS, PLAN, SMALL
 from proofs.papers.witnessing import (
     claims,
     computed,
@@ -54,7 +54,8 @@ _MILLIONTH: Final = "1e-6"
 )
 def _a7(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
     """Last means of passes before and after the projection."""
-    source, count, records, bound = source_from(np.random.default_rng(7)), 100, 128, 2**10
+    source, count, whole = source_from(np.random.default_rng(7)), 100, 2**WEIGHT_BITS
+    records, bound = PASS
     plan = schedule(records=records, columns=1, bound=bound, margin=1, noise_multiplier=1)
     rows = Rows(np.full((records, 1), bound, dtype=np.int32), bound, Fraction(1, bound), np.ones(records, dtype=np.int64))
     last, projected = [], []
@@ -62,13 +63,13 @@ def _a7(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
         *_, mean = noisy_means(rows, plan, np.arange(records), source)
         last.append(abs(float(mean[0] * plan.phases[-1].lattice)))
         projected.append(abs(int(phased_sgd(rows, plan, np.arange(records), source)[0])))
-    short = 2**WEIGHT_BITS - max(projected)
+    longest = max(projected)
     outside = sum(length > 1 for length in last)
     return decision(
         "The paper's text has the output in W, and with that its argument is complete. In our implementation of the cited "
         "algorithm "
         f"{outside} of {count} last means left the ball before they were projected; no finite noise covers a score there.",
-        f"{outside} of {count} outside, up to {digits(max(last))}; projected ones {short} steps inside",
+        f"{outside} of {count} outside, up to {digits(max(last))}; projected ones {whole - longest} steps inside",
         computed(
             not outside,
             f"{outside} of {count} last noisy means are longer than the radius",
@@ -76,7 +77,12 @@ def _a7(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
             where=f"{count} passes over {records} records",
             expects=False,
         ),
-        computed(short > 0, f"projected ones are {short} steps of 2^-{WEIGHT_BITS} inside at least", about="repair", kind="test"),
+        computed(
+            longest <= whole,
+            f"projected ones are {whole - longest} steps of 2^-{WEIGHT_BITS} inside at least",
+            about="repair",
+            kind="test",
+        ),
         lemma("projecting and rounding towards zero end inside the ball", "passes.ball", "sensitivity.clip", about="repair"),
     )
 
@@ -245,11 +251,12 @@ def _a21(runs: int) -> Found:
     iterate = 1.0
     length = math.nextafter(math.ulp(iterate) / 2, math.inf)
     moved, last = (Fraction(iterate + length) - Fraction(iterate - length)) / (2 * Fraction(length)), _drift()[-1]
+    percent = digits(100 * last, 6)
     return decision(
         f"From the iterate 1 two steps of length 2^-53 in opposite directions end {digits(moved)} times as far apart in floats "
         "as in "
-        f"real numbers. In a pass over 100,000 records rounding may add {digits(100 * last)} % to the last phase.",
-        f"{digits(moved)} times too far; up to {digits(100 * last, 6)} % of the last phase",
+        f"real numbers. In a pass over 100,000 records rounding may add {percent} % to the last phase.",
+        f"{digits(moved)} times too far; up to {percent} % of the last phase",
         computed(moved <= 1, f"distance in floats over distance in reals: {digits(moved)}", where="the iterate 1", expects=False),
         computed(
             last <= 1,

@@ -21,6 +21,9 @@ MARGIN: Final = {"margin": "1/4"}
 DATA: Final = ([[0.5], [-0.5]], [0, 1])
 """Of learners that refuse a relation before they read anything."""
 
+PASS: Final = (128, 2**10)
+"""Records of a short pass, which are all as long as allowed, and the steps of their lattice to that length."""
+
 PLAN: Final[dict[str, Any]] = {"records": 100_000, "columns": 64, "bound": 2**20, "margin": "1/10"}
 """Size of a large plan: a record or column more or less moves no digit of its noise multiplier that is shown."""
 

@@ -128,7 +128,7 @@ def _p3(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
         f"{float(times) ** 0.5:g} times mu: at n = {count} delta {digits(delta, up=False)} for {digits(allowed)}",
         computed(
             squared <= claimed,
-            f"squared shift {squared}, {claimed} with L/n; delta at epsilon 1 is {digits(delta, up=False)} instead of {digits(allowed)}",
+            f"squared shift {squared}, {claimed} with L/n; delta at epsilon 1 is {digits(delta, up=False)}, not {digits(allowed)}",
             where=f"linear losses, L = {lipschitz}, n = {count}, k = {strength}, nu = {nu}",
             expects=False,
         ),
