@@ -14,14 +14,14 @@ from dpaudit.accounting import approx_dp, compose, pure_dp
 from dpaudit.dossier import Found, Repair, Standing, Table, Witness
 from dpaudit.exact import ball, ball_endpoints, working_precision
 from learners.margins.erm import ErmPlan, erm_plan
-from proofs.papers.witnessing import claims, closed_form, computed, decision, digits, lemma, priced, proof, survives
+from proofs.papers.points import DRAWS, EPSILONS, NOISE, PLAN, SMALL
+from proofs.papers.witnessing import claims, closed_form, computed, decision, digits, lemma, price_of, priced, proof, survives
 
 if TYPE_CHECKING:
     from flint import arb
 
 _claim = claims("Margin guarantees")
 _MILLIONTH: Final = "1e-6"
-_MANY: Final = 100_000
 _HALF: Final = Fraction(1, 2)
 ROUNDS: Final = 4
 """ceil(log(2/beta)) at beta = 1/20."""
@@ -29,19 +29,13 @@ ROUNDS: Final = 4
 
 def plan_of(**given: Any) -> ErmPlan:
     """A plan at 100,000 records, epsilon 1 and delta 1e-6 unless told otherwise."""
-    usual: dict[str, Any] = {"records": _MANY, "columns": 64, "bound": 2**20, "margin": "1/10", "epsilon": 1, "delta": _MILLIONTH}
-    return erm_plan(**(usual | given))
+    return erm_plan(**(PLAN | {"epsilon": 1, "delta": _MILLIONTH} | given))
 
 
 def _noise(plan: ErmPlan) -> float:
     """The noise multiplier of the text: standard deviation over half of the sensitivity."""
     release = plan.schedule.releases[0]
     return float(2 * release.parameter("sigma") / release.sensitivity)
-
-
-def _spent(witness: Witness) -> str:
-    """The upper end of a price of a claim of 1."""
-    return f"epsilon {witness.span.price:.4g}" if witness.span is not None else ""
 
 
 @_claim(
@@ -55,16 +49,21 @@ def _spent(witness: Witness) -> str:
 )
 def _a3(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
     """The lemmas, and the accountant for the worst mechanisms that keep such promises."""
-    passes = ROUNDS * approx_dp(epsilon="1/8", delta="1/4000000", adjacency="replace_one")
-    total = compose(passes, pure_dp(epsilon="1/2", adjacency="replace_one"))
-    witness = priced(total, _MILLIONTH, 1, "four passes at (1/8, 2.5e-7) and a choice at 1/2")
+    epsilon, risk = Fraction(1, 8), Fraction(1, 4_000_000)
+    passes = ROUNDS * approx_dp(epsilon=epsilon, delta=risk, adjacency="replace_one")
+    witness = priced(compose(passes, pure_dp(epsilon=_HALF, adjacency="replace_one")), _MILLIONTH, 1, "four passes and a choice")
     return decision(
         "They are. The worst mechanisms that keep such promises come to just that.",
-        f"{_spent(witness)} of 1",
+        f"epsilon {price_of(witness):.4g} of 1",
         lemma(
             "promises add up, and M shares of epsilon/(2 M) and one of epsilon/2 are epsilon",
             *("papers.shares", "composition.approximate", "composition.basic"),
             where="every M, epsilon > 0 and delta in [0, 1)",
+        ),
+        computed(
+            (ROUNDS * epsilon, ROUNDS * risk) == (_HALF, Fraction(_MILLIONTH)),
+            "shares of 1/8 and 2.5e-7 are used up",
+            about="repair",
         ),
         witness,
     )
@@ -83,7 +82,7 @@ def _tail(records: int, least: int) -> Fraction:
     quote=r"$J \leq 2\log(2/\hat{\delta})$  with probability at least  $1 - \hat{\delta}/2$",
     promised="In m draws with replacement a record appears more than 2 log(2/delta) times with probability at most delta/2.",
     expects=Standing.HOLDS,
-    number="0.9683, 0.747 and 0.4122 of the bound; 9 of 31",
+    number="0.7048, 0.9683, 0.747 and 0.4122 of the bound; 9 of 31",
     correction="It is far from tight: at 2.5e-7 nine appearances are enough, where the bound allows 31.",
     code=("dpaudit/accounting/schemes.py:RandomOrder",),
 )
@@ -92,35 +91,37 @@ def _a4(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
     with working_precision(128):
         once = (-ball(1)).exp()
         limit = Fraction(ball_endpoints(once)[0])
-        two = Fraction(ball_endpoints(1 - (2 - ball(Fraction(1, 4))) * once)[1])
+        first, two = next((m, twice) for m in range(DRAWS) if (twice := 1 - (2 - 1 / ball(m)) * once) <= once)
+        share = Fraction(ball_endpoints(two)[1]) / limit
         three = Fraction(ball_endpoints(ball(Fraction(1, 6)) * ball(Fraction(3, 2)).exp())[1])
         further = Fraction(ball_endpoints(ball(Fraction(1, 4)) * ball(_HALF).exp())[1])
-    small = max(_tail(records, 2) for records in range(2, 4))
-    share = max(small, two) / limit
-    least = next(i for i in range(2, 40) if _tail(1000, i + 1) <= Fraction(1, 8_000_000))
-    allowed = math.floor(2 * math.log(2 / 2.5e-7))
+    small = max(_tail(records, 2) for records in range(1, first)) / limit
+    rare = Fraction(_MILLIONTH) / ROUNDS / 2
+    allowed = math.floor(-2 * math.log(rare))
+    least = next(i for i in range(allowed) if _tail(DRAWS, i + 1) <= rare)
     return decision(
         f"It does: the bound is used to {digits(share)} at most. At delta 2.5e-7 a record appears at most {least} times; the "
         "bound allows "
         f"{allowed}.",
-        f"{digits(share)}, {digits(three)} and {digits(further)} of the bound; {least} of {allowed}",
+        f"{digits(small)}, {digits(share)}, {digits(three)} and {digits(further)} of the bound; {least} of {allowed}",
         closed_form(
-            max(share, three, further) <= 1,
+            max(small, share, three, further) <= 1,
             "i appearances or more have probability at most exp(-i/2): for i = 2 at most 1 - (2 - 1/m)/e from m = 4 on, and "
             "exactly for m "
             "= 2, 3; for i = 3 at most 1/6 < exp(-3/2); one more multiplies 1/i! by at most 1/4 < exp(-1/2)",
             "every m and delta in (0, 1]",
         ),
-        computed(least < allowed, f"{least} appearances are enough at m = 1000, {allowed} are allowed for", about="repair"),
+        computed(least < allowed, f"{least} appearances are enough at m = {DRAWS}, {allowed} are allowed for", about="repair"),
     )
 
 
-def _group(epsilon: Fraction, delta: Fraction, rounds: arb) -> tuple[arb, arb]:
-    """What delta becomes for a record that is in a pass as often as is allowed, as the text bounds it, and what it may become."""
+def _group(epsilon: Fraction, delta: Fraction, rounds: arb) -> tuple[arb, arb, arb]:
+    """What delta becomes for a record that is in a pass as often as is allowed, the text's bound of it, and what it may become."""
     pass_epsilon, pass_delta = ball(epsilon) / (2 * rounds), ball(delta) / rounds
     length = (2 / pass_delta).log()
     total = (pass_epsilon.exp() - 1) / ((pass_epsilon / (2 * length)).exp() - 1)
-    return ball(delta) * pass_delta / (4 * length) * total, pass_delta / 2
+    bound = ball(delta) * pass_delta * (pass_epsilon.exp() - 1) / (2 * pass_epsilon)
+    return ball(delta) * pass_delta / (4 * length) * total, bound, pass_delta / 2
 
 
 def _rounds() -> arb:
@@ -134,7 +135,7 @@ def _rounds() -> arb:
     quote=r"\leq \frac{\delta \hat{\delta} (e^{\hat{\varepsilon}} - 1)}{2\hat{\varepsilon}} \\ &\leq \frac{\hat{\delta}}{2}",
     promised="For epsilon up to log(1/delta) a record that is in a pass several times costs at most half of the pass's delta.",
     expects=Standing.HOLDS,
-    number="1.448e-13 of 1.355e-07",
+    number="1.448e-13 of 1.355e-07; 0.997859 of the step between",
     correction="The printed sum runs to one term more than its closed form has; the closed form is the right one.",
     code=("dpaudit/accounting/schemes.py:RandomOrder",),
 )
@@ -143,10 +144,10 @@ def _a5(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
     from dpaudit.verifier.lemmas import INEQUALITIES, positive_on
 
     with working_precision(128):
-        spent, allowed = _group(Fraction(1), Fraction(1, 10**6), _rounds())
+        spent, bound, allowed = _group(Fraction(1), Fraction(_MILLIONTH), _rounds())
     inequality = next(each for each in INEQUALITIES if each.name == "inequalities.logarithm")
     cover = positive_on(inequality.margin, inequality.box)
-    one = f"{float(spent):.4g} of {float(allowed):.4g}"
+    one = f"{float(spent):.4g} of {float(allowed):.4g}; {float(spent / bound):.6f} of the step between"
     where = "every delta in (0, 1), epsilon up to log(1/delta) and M"
     return decision(
         f"It does. At epsilon 1 and delta 1e-6 it costs {one}.",
@@ -160,7 +161,7 @@ def _a5(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
         ),
         computed(cover.holds, f"{inequality.statement} ({cover.boxes} parts)", kind="cover", name=inequality.name, about="repair"),
         lemma("j changes cost delta (e^(j x) - 1)/(e^x - 1)", "groups.approximate_step", "groups.delta_step", where=where),
-        computed(spent <= allowed, f"at epsilon 1 and delta 1e-6: {one}", about="repair"),
+        computed(spent <= bound <= allowed, f"at epsilon 1 and delta 1e-6: {one}", about="repair"),
     )
 
 
@@ -168,7 +169,8 @@ def _at_most_nine(epsilon: float, delta: float) -> float:
     """Noise for a record that appears at most nine times in each of the passes, whose probability is taken from delta."""
     from scipy.stats import binom
 
-    seldom = ROUNDS * float(binom.sf(9, _MANY, 1 / _MANY))
+    records = PLAN["records"]
+    seldom = ROUNDS * float(binom.sf(9, records, 1 / records))
     return _least(lambda c: _profile(epsilon / 2, 18 * math.sqrt(ROUNDS) / c) <= delta - seldom)
 
 
@@ -183,14 +185,13 @@ def _profile(epsilon: float, mu: float) -> float:
     from scipy.special import log_ndtr
 
     above, below = log_ndtr(mu / 2 - epsilon / mu), log_ndtr(-mu / 2 - epsilon / mu)
-    return float(np.exp(above) * -np.expm1(min(epsilon + below - above, 0.0)))
+    return float(np.exp(above) * -np.expm1(epsilon + below - above))
 
 
 def _least(enough: Callable[[float], bool]) -> float:
-    """The least noise that is enough."""
-    low, high = 1e-2, 1e7
-    while high > low * (1 + 1e-9):
-        middle = math.sqrt(low * high)
+    """The least noise that is enough, to the last bit."""
+    low, high = NOISE
+    while low < (middle := math.sqrt(low * high)) < high:
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
 
@@ -220,8 +221,8 @@ def _accounted(epsilon: Fraction) -> tuple[float, ...]:
     )
     return (
         _noise(plan_of(epsilon=epsilon, variant="faithful", calibration="paper")),
-        _split(float(epsilon), 1e-6),
-        _at_most_nine(float(epsilon), 1e-6),
+        _split(float(epsilon), float(_MILLIONTH)),
+        _at_most_nine(float(epsilon), float(_MILLIONTH)),
         *(_noise(plan_of(epsilon=epsilon, choice_share="1/2", **given)) for given in several),
         _noise(plan_of(epsilon=epsilon)),
     )
@@ -230,7 +231,7 @@ def _accounted(epsilon: Fraction) -> tuple[float, ...]:
 @cache
 def accountings() -> Table:
     """Noise multipliers under the seven accountings by epsilon."""
-    rows = tuple((float(epsilon), *_accounted(epsilon)) for epsilon in (_HALF, Fraction(1), Fraction(2), Fraction(4), Fraction(8)))
+    rows = tuple((float(epsilon), *_accounted(epsilon)) for epsilon in EPSILONS)
     caption = "Noise multiplier by epsilon, at delta 1e-6 and 100,000 records, for the same passes and the same promise."
     return Table(caption, ("epsilon", *ACCOUNTINGS), rows)
 
@@ -255,22 +256,31 @@ def round_is_private(about: str) -> Witness:
         "epsilon/(4 M log(2M/delta)) and delta^2/(4 M log(2M/delta)) for every pass make a round (epsilon/2M, delta/M)-private."
     ),
     expects=Standing.HOLDS,
-    number="noise 5,859 printed, 45.33 for secret draws, 7.2 for one pass",
+    number=(
+        "noise 5,859 printed, 3,299 by its split, 299.0 for nine draws, 45.33 for secret ones, 7.2 for one pass; "
+        "0.005413 of what passes may cost"
+    ),
     correction="It is, with hundreds of times more noise than is needed. The shipped learner prices the secret order exactly.",
     code=("learners/margins/erm.py:erm_plan", "dpaudit/accounting/schemes.py:RandomOrder"),
 )
 def _a10(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
     """The round's promise, what the passes cost at the printed noise, and how little noise would do."""
     table = accountings()
-    paper, secret, best = table.rows[1][1], table.rows[1][4], table.rows[1][-1]
-    plan = plan_of(records=1000, columns=4, variant="faithful", calibration="paper")
+    _, paper, split, nine, secret, *_, best = table.rows[1]
+    passes = priced(
+        plan_of(**SMALL, variant="faithful", calibration="paper").charges[0].loss,
+        _MILLIONTH,
+        _HALF,
+        "four passes at the printed noise",
+    )
     return decision(
         f"It does. At epsilon 1 the printed constants ask for a noise multiplier of {paper:,.0f}; with secret draws the same "
         "passes keep "
         f"their share of epsilon at {secret:.1f}, and one pass without a choice the whole promise at {best:.2f}.",
-        f"noise {paper:,.0f} printed, {digits(secret)} for secret draws, {digits(best, 2)} for one pass",
+        f"noise {paper:,.0f} printed, {split:,.0f} by its split, {nine:.1f} for nine draws, {digits(secret)} for secret ones, "
+        f"{digits(best, 2)} for one pass; {price_of(passes):.4g} of what passes may cost",
         round_is_private("claim"),
-        priced(plan.charges[0].loss, _MILLIONTH, _HALF, "four passes of 1000 records at the printed noise"),
+        passes,
         table=table,
     )
 
@@ -287,7 +297,7 @@ def _in_theorem(epsilon: Fraction, delta: Fraction) -> bool:
     quote=r"For any  $\varepsilon > 0$  and  $\delta \in (0, 1)$ , Algorithm 3 is  $(\varepsilon, \delta)$ -differentially private",
     promised="The kernel learner is (epsilon, delta)-private for every epsilon > 0 and every delta in (0, 1).",
     expects=Standing.UNSHOWN,
-    number="31.6 > 0.0136",
+    number="31.6 > 0.0136; 0.9969 of 20 by an accountant",
     correction="Theorem 3.2, from which it follows, has the range 0 < delta < 1/m, epsilon up to log(1/delta).",
     code=("learners/margins/kernel.py:KernelMarginClassifier", "learners/margins/erm.py:erm_plan"),
     repair=Repair(
@@ -300,22 +310,30 @@ def _a13(runs: int) -> Found:
     """The range of the theorem that is cited, the step of A5 outside of it, and a plan there."""
     epsilon, delta = Fraction(100), Fraction(1, 10)
     with working_precision(128):
-        spent, allowed = _group(epsilon, delta, _rounds())
-    plan = plan_of(records=300, columns=4, epsilon=20, delta="1/10")
-    total = compose(*(charge.loss for charge in plan.charges))
+        spent, _, allowed = _group(epsilon, delta, _rounds())
+    outside, inside = 20, math.floor(-math.log(delta))
+    plan = plan_of(**SMALL, epsilon=outside, delta=delta)
+    shipped = priced(
+        compose(*(charge.loss for charge in plan.charges)),
+        f"{delta}",
+        outside,
+        f"the shipped noise at epsilon {outside}, delta {delta}",
+    )
     return decision(
         "It follows from Theorem 3.2 where that theorem speaks, for epsilon up to log(1/delta). Outside, the step on repeated "
         "records fails: "
         f"at epsilon {epsilon} and delta {delta} it would need {float(spent):.3g} <= {float(allowed):.3g}. Whether the claim "
         "fails there is "
         "open.",
-        f"{float(spent):.3g} > {float(allowed):.3g}",
-        computed(_in_theorem(epsilon, delta), "Theorem 3.2 covers epsilon 100 and delta 1/10", about="step", expects=False),
+        f"{float(spent):.3g} > {float(allowed):.3g}; {price_of(shipped):.4g} of {outside} by an accountant",
+        computed(
+            _in_theorem(epsilon, delta), f"Theorem 3.2 covers epsilon {epsilon} and delta {delta}", about="step", expects=False
+        ),
         computed(
             spent <= allowed, f"{float(spent):.3g} <= {float(allowed):.3g}, as the proof needs there", about="step", expects=False
         ),
-        computed(_in_theorem(Fraction(2), delta), "it covers epsilon 2 and delta 1/10", about="repair"),
-        priced(total, "1/10", 20, "the shipped noise at epsilon 20, delta 1/10"),
+        computed(_in_theorem(Fraction(inside), delta), f"it covers epsilon {inside} and delta {delta}", about="repair"),
+        shipped,
         survives("kernel_releases", runs),
         proof("KernelMarginClassifier"),
     )
@@ -332,11 +350,11 @@ def _a13(runs: int) -> Found:
 )
 def _a24(runs: int) -> Found:
     """The lemma, and the best composition of the two promises."""
-    parts = (pure_dp(epsilon="1/2", adjacency="replace_one"), approx_dp(epsilon="1/2", delta=_MILLIONTH, adjacency="replace_one"))
+    parts = (pure_dp(epsilon=_HALF, adjacency="replace_one"), approx_dp(epsilon=_HALF, delta=_MILLIONTH, adjacency="replace_one"))
     witness = priced(compose(*parts), _MILLIONTH, 1, "the worst pairs of both promises, composed exactly")
     return decision(
         "They are. The worst mechanisms that keep the two promises keep the third together, with nothing to spare.",
-        f"{_spent(witness)} of 1",
+        f"epsilon {price_of(witness):.4g} of 1",
         lemma("two promises add up", "composition.approximate", "composition.basic", where="every epsilon > 0 and delta in [0, 1)"),
         witness,
         survives("margin_choice", runs),

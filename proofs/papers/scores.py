@@ -184,7 +184,7 @@ _HINGES: Final = ("sensitivity.hinge", "sensitivity.hinge_mean", "scores.ends", 
 
 
 def _least_sum(places: list[Fraction], margin: Fraction, most: Fraction) -> Fraction:
-    """The least sum of hinge losses of one weight up to a size: a loss begins there, or it is cut off. A place has its label's sign."""
+    """The least sum of hinge losses of one weight up to a size, exactly; a place has the sign of its label."""
     weights = [max(-most, min(most, margin / place)) for place in places]
     return min(Fraction(sum(_hinge(place * weight / margin) for place in places)) for weight in weights)
 

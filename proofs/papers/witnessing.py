@@ -206,9 +206,16 @@ def gaussian_delta(epsilon: arb | Fraction, mu: arb) -> arb:
 def priced(loss: PrivacyLoss, delta: str, claimed: Fraction | int, what: str, *, about: str = "repair", **given: Any) -> Witness:
     """The accountant's epsilon against a claimed one: it must not be above."""
     found = loss.epsilon(delta=delta)
-    says = f"{what}: epsilon between {digits(found.lower)} and {digits(found.upper)} at delta {delta}; {claimed} is claimed"
+    says = (
+        f"{what}: epsilon between {digits(found.lower, up=False)} and {digits(found.upper)} at delta {delta}; {claimed} is claimed"
+    )
     span = Span(price=float(found.upper) / float(claimed), attack=float(found.lower) / float(claimed))
     return Witness("price", about, holds=found.upper <= claimed, says=says, span=span, **given)
+
+
+def price_of(witness: Witness) -> float:
+    """The upper end of a price, as a share of what is claimed."""
+    return float("inf") if witness.span is None or witness.span.price is None else witness.span.price
 
 
 def gaussian_loss(mu: Fraction) -> PrivacyLoss:
@@ -216,6 +223,6 @@ def gaussian_loss(mu: Fraction) -> PrivacyLoss:
     return gdp(mu=mu, adjacency="replace_one")
 
 
-def digits(value: Endpoint | arb | float, count: int = 4) -> str:
-    """A number in words of a report, rounded up; what is beyond its fifteenth digit does not move the last one that is shown."""
-    return f"{value}" if float(value) == float("inf") else outward(Fraction(f"{float(value):.15g}"), digits=count, up=True)
+def digits(value: Endpoint | arb | float, count: int = 4, *, up: bool = True) -> str:
+    """A number in words of a report, rounded up or down; what is beyond its fifteenth digit does not move the last one shown."""
+    return f"{value}" if float(value) == float("inf") else outward(Fraction(f"{float(value):.15g}"), digits=count, up=up)
