@@ -196,12 +196,14 @@ def rows_of(name: str, keys: frozenset[str]) -> Iterator[list[str]]:
 def point_rows() -> list[list[str]]:
     """The points, which are not perturbed, each with its reason."""
     body = _parsed("points").body
-    readers = {name: {node.id for node in ast.walk(_parsed(name)) if isinstance(node, ast.Name)} for name in MODULES}
+    readers = {
+        name: {node.id for node in ast.walk(_parsed(name)) if isinstance(node, ast.Name)} for name in (*MODULES, "witnessing")
+    }
     rows = []
     for node, reason in pairwise(body):
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and isinstance(reason, ast.Expr):
             name, why = node.target.id, str(ast.literal_eval(reason.value))
-            read = " ".join(module for module in MODULES if name in readers[module])
+            read = " ".join(module for module in readers if name in readers[module])
             rows.append(["points", name, str(node.lineno), "0", ast.unparse(node.value), "", read, "left out", why])
     return rows
 

@@ -133,15 +133,7 @@ def staleness(root: Path, *, quick: bool) -> Callable[[str], str]:
 
 
 def open_edges(root: Path, *, quick: bool = False) -> Callable[[Sequence[Node]], dict[str, str]]:
-    """Return a function that lists what the bound source of nodes reaches in ways that no stamp covers.
-
-    Args:
-      root: the folder of the packages, looked at once for all nodes.
-      quick: whether to trust a review of the same files.
-
-    Returns:
-      a function from nodes to the words for each place.
-    """
+    """Return a function that lists what the source of nodes reaches uncovered by stamps; `quick` trusts a review of these files."""
     reviewed = read_reviewed(root)
     same = quick and reviewed.is_covered and reviewed.packages == files_digest(root, PACKAGES)
     source = cache(lambda: reach_of(root))

@@ -119,7 +119,7 @@ def _n2(runs: int) -> Found:
         lemma("there is such an order, and x is at most 1 there", "papers.order", "papers.exponent", where=where),
         lemma("moments multiply and turn into delta", "composition.moment_total", "conversions.tail_term", where=where),
         total,
-        survives("halfspace_all_sums", min(runs, 300)),
+        survives("halfspace_all_sums", runs),
         proof("HalfspaceClassifier"),
     )
 

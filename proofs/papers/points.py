@@ -1,4 +1,4 @@
-"""Points at which universal statements are looked at, and sizes of searches: no verdict depends on one, and another would do."""
+"""Points at which universal statements are looked at, and sizes of searches: another would do, at most with other figures."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ PLACES: Final = ((ONE, 0), (0, ONE), (-ONE, 0), (ONE // 2, -ONE // 2), (0, 0))
 """Five records: one that moves a count moves it by 1 wherever it is, and a step of 2^-20 passes no candidate."""
 
 SETTINGS: Final[dict[str, Any]] = {"epsilon": 1, "delta": "1e-6", "feature_norm": 1}
-"""Of learners that refuse a relation before they read anything."""
+"""For learners that refuse a relation before they look at settings or data."""
 
 MARGIN: Final = {"margin": "1/4"}
-"""Of those that take one."""
+"""For learners that refuse a relation before they look at settings or data, and take a margin."""
 
 DATA: Final = ([[0.5], [-0.5]], [0, 1])
-"""Of learners that refuse a relation before they read anything."""
+"""For learners that refuse a relation before they look at settings or data."""
 
 PASS: Final = (128, 2**10)
 """Records of a short pass, which are all as long as allowed, and the steps of their lattice to that length."""

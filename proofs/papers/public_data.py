@@ -79,7 +79,7 @@ def _p1(runs: int) -> Found:
 def _p2(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
     """The lemma for balls, and a projection that leaves the ball of the sum of sizes."""
     point, line = (Fraction(1), Fraction(0)), (Fraction(2), Fraction(1))
-    along = Fraction(sum(one * other for one, other in zip(point, line, strict=True))) / sum(each * each for each in line)
+    along = (point[0] * line[0] + point[1] * line[1]) / (line[0] * line[0] + line[1] * line[1])
     size = sum(abs(along * each) for each in line)
     return decision(
         "Formulas are missing from our text. In a ball around 0 it does; but (1, 0), projected on the line through (2, 1), has "
