@@ -23,6 +23,7 @@ from dpaudit.exact import ball
 MOST_POINTS: Final = 1 << 12  # Laws with more points, and quadratures with more nodes, are left to the lattice
 # Nats by which the errors of a quadrature are to be smaller than what it computes, for a law that is used once.
 ACCURACY: Final = 56
+SMALLEST_FLOAT: Final = 2.0**-200  # Distances and rates beyond are left to the bounds
 SKIPPED: Final = 4  # A rough bound is computed on one node in so many
 ACCURACY_OF_FLOATS: Final = 30  # The same where values are computed in floats
 WIDEST_STRIP: Final = 8.0  # Half the width of the strip, in standard deviations, where no branch point is nearer
@@ -324,6 +325,8 @@ def sampled_normal(law: Thinned, count: int, *, greatest: Fraction, place: Fract
     if not isinstance(law.base, Normal):
         return None
     mu, rate, order = math.sqrt(law.base.mu_squared), float(law.rate), float(greatest)
+    if not (SMALLEST_FLOAT < mu < 1 / SMALLEST_FLOAT and SMALLEST_FLOAT < rate < 1):  # floats plan the nodes
+        return None
     strip = min(math.pi / (2.1 * mu), WIDEST_STRIP)
     accuracy = (ACCURACY_OF_FLOATS if floats else ACCURACY) + math.log(count)
     reach = math.sqrt(2 * accuracy)

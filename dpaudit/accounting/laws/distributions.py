@@ -30,6 +30,7 @@ from dpaudit.accounting.model.distribution import (
     Sides,
 )
 from dpaudit.accounting.model.law import Finite, GaussianShaped, Law
+from dpaudit.accounting.model.search import log_of
 from dpaudit.accounting.model.transform import Reals
 from dpaudit.exact import ball
 
@@ -220,7 +221,7 @@ class Thinned(NoGap):
         small = np.minimum(sign * losses, 600.0)
         mapped = sign * np.where(sign * losses > 600, sign * losses + math.log(rate), np.log1p(rate * np.expm1(small)))
         seen, unseen = (log_p, log_q) if self.removing else (log_q, log_p)
-        mixture = np.logaddexp(math.log(rate) + seen, math.log1p(-rate) + unseen)
+        mixture = np.logaddexp(log_of(self.rate) + seen, log_of(1 - self.rate) + unseen)
         return Nodes(mapped, mixture, log_q) if self.removing else Nodes(mapped, log_p, mixture)
 
     def ends(self) -> tuple[bool, bool]:
