@@ -284,7 +284,7 @@ def write(rows: list[dict[str, Any]], trainings: int) -> None:
         f"`python benchmarks/score_coverage.py --trainings {trainings} --state FILE`: share of {trainings:,} simulated trainings",
         f"in which a bound at alpha {ALPHA} and delta 1e-5 is above the truth. {cells} cells; a cell is marked from",
         f"{limit / trainings:.2%} on, which any would reach with probability at most {TOLERANCE:g} if each failed as often as it",
-        f"may. Marked: {named}.",
+        f"may. Marked: {named}. {len(rows)} of {len(jobs(trainings))} laws were simulated.",
     ]
     for some, head in (([row for row in rows if row not in steps], "scores, canaries"), (steps, "bets in steps")):
         bounds = list(dict.fromkeys(bound for row in some for bound in row["made"]))
@@ -309,6 +309,7 @@ def main() -> None:
         with asked.state.open("a") as file:
             file.write(json.dumps(rows[-1]) + "\n")
         print(name, rows[-1]["wrong"], f"{rows[-1]['seconds']:.0f} s", flush=True)
+    rows = [row for row in rows if row["law"] in todo]
     write(sorted(rows, key=lambda row: list(todo).index(row["law"])), asked.trainings)
 
 

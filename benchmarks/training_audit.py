@@ -197,8 +197,8 @@ def write(found: dict) -> None:
         "`python benchmarks/training_audit.py scores.npz --seeds 20`, then `--theirs`. Digits, DP-SGD in numpy, 1,000 Dirac",
         f"gradient canaries, 95 %, delta {DELTA}. True epsilon 1, 2, 4, 8; medians of {seeds} seeds. Both libraries see the same",
         "scores, except where steps are weighted. Rows for DP-SGD and for a Gaussian assume a family and independent canaries;",
-        f"*step by step* also that all steps are alike, from a second training ({FRESH_SEEDS} seeds). Last column: most processor",
-        "seconds of one bound.",
+        f"*step by step* also that all steps are alike, from a second training ({min(FRESH_SEEDS, seeds)} seeds). Last column:",
+        "most processor seconds of one bound.",
     ]
     for model, made in MODELS.items():
         lines += ["", f"| {model}: {size_of(made):,} parameters | {' | '.join(SETTINGS)} | seconds |", "|---|---|---|---|"]
