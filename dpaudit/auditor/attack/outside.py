@@ -39,7 +39,8 @@ def try_outside(search: Search, pairs: Sequence[int]) -> tuple[Property, ...]:
     if not tried:
         return _said(search.case, "not run", "and no others were tried; add one to the data if there may be others")
     if level > search.case.alpha:
-        return _said(search.case, "holds", f"and a few runs each on {tried} pairs with far larger ones showed no violation")
+        few = f"and {tried} pairs with far larger ones had too few runs to judge them, which showed no violation"
+        return _said(search.case, "not run", f"{few}; add one to the data if there may be others")
     shown = outward(level, digits=2, up=True)
     return _said(search.case, "violated", f"and with a far larger one the claim fails, with a p-value of {shown}; {_CLIP}")
 
@@ -68,7 +69,7 @@ def _test(search: Search, pairs: Sequence[int]) -> tuple[int, Fraction]:
     return len(looked), Fraction(p_value(counts, point=point))
 
 
-def _said(case: Case, status: Literal["holds", "violated", "not run"], what: str) -> tuple[Property, ...]:
+def _said(case: Case, status: Literal["violated", "not run"], what: str) -> tuple[Property, ...]:
     """Say for each domain that the data suggest what was found outside it."""
     records = records_of(case.subject.target.data)
     codes, shares = fields_of_codes(records), fields_of_shares(records)

@@ -74,7 +74,7 @@ def precision(values: Floats) -> Floats:
 def columns_of(values: Floats, fine: Fine) -> Floats:
     """The columns of a place: its precision, and the last four bits of the significands of large numbers, -1 for others.
 
-    Of numbers that a type of fewer bits holds the last bits of that type are read, of whole numbers their largest divisor of 12,600.
+    Of numbers that a type of fewer bits holds the last bits of that type are read, of integers their largest divisor of 12,600.
     """
     found = precision(values)
     if fine.whole:
