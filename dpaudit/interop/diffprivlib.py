@@ -36,7 +36,7 @@ def from_diffprivlib(
     Args:
       what: a function (data, random_state=...) such as `partial(tools.mean, epsilon=1, bounds=(0, 10))`, or a model.
       adjacency: what the claim is about. The library does not say; most of its sensitivities are those of replacing a record, those
-        of histograms and of `count_nonzero` on a whole array are those of adding or removing one too.
+        of histograms are those of adding or removing one too.
       accountant: a `BudgetAccountant` whose limits are the claim. Every run gets a copy of it, as `accountant=`. Without it the
         claim are the parameters epsilon and delta of `what`.
       released: what is given out of a model, as in `from_sklearn`.

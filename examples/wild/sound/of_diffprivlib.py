@@ -21,9 +21,9 @@ TOOLS = {
     "sum": partial(tools.sum, bounds=(0, 1), **EACH),
     "median": partial(tools.median, bounds=(0, 1), **EACH),
     "quantile": partial(tools.quantile, quant=0.8, bounds=(0, 1), **EACH),
+    "count_nonzero": partial(tools.count_nonzero, **EACH),  # cut at the size of the array, so its neighbours have one size
 }
 ADDED = {
-    "count_nonzero": partial(tools.count_nonzero, **EACH),
     "histogram": partial(tools.histogram, bins=3, range=(0, 1), **EACH),
 }
 MECHANISMS = {

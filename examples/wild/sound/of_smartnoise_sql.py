@@ -1,4 +1,4 @@
-"""Queries of smartnoise-sql 1.0.10 in which nothing was found."""
+"""A query of smartnoise-sql 1.0.10 in which nothing was found; others take minutes each."""
 
 # requires: smartnoise-sql==1.0.10
 
@@ -14,7 +14,7 @@ from dpaudit.interop import from_function
 COLUMNS = {"x": {"type": "float", "lower": 0.0, "upper": 1.0}, "g": {"type": "string"}}
 METADATA = {"": {"S": {"T": {"rows": 10, "row_privacy": True, "censor_dims": False, **COLUMNS}}}}
 FEWER, MORE = [0.5, 0.25], [0.5, 0.25, 1.0]
-QUERIES = {"COUNT(*)": 1, "SUM(x)": 1, "AVG(x)": 2, "VAR(x)": 3}
+QUERIES = {"COUNT(*)": 1}
 
 
 def release(values: list[float], what: str) -> float:
