@@ -120,6 +120,8 @@ def elementwise(state: State, node: ast.AST, parts: list[Value], make: Make, *, 
         if any(isinstance(one, Opaque) for one in args):
             if further is None:
                 raise refuse(node, f"`{ast.unparse(node)}` of rounded values", "compute first, and round at the end", "DPA706")
+            if any(not isinstance(one, (Opaque, Scalar)) or (isinstance(one, Scalar) and one.kind == "str") for one in args):
+                raise refuse(node, f"`{ast.unparse(node)}` of what is no number", "use numbers", "DPA703")
             numbers_only = [texts.firm_number(state, node, one) if isinstance(one, Opaque) else one for one in args]
             return texts.opaque(state, node, *numbers_only, *further)
         return element(state, node, make(*args))
@@ -173,7 +175,9 @@ def operated(state: State, node: ast.AST, op: ast.operator, left: Value, right: 
         if isinstance(held, Items) and held.form == "list":
             raise refuse(node, f"`{ast.unparse(node)}` of a list and an array", "write np.array(...) around the list", "DPA703")
     state.real("arrays of floats")
-    further = () if isinstance(op, (ast.Add, ast.Sub, ast.Mult, ast.Div)) else None
+    # numpy gives NaN for 0 / 0.
+    total = isinstance(op, ast.Div) and isinstance(right, Scalar) and (right.positive or bool(right.known and right.is_known))
+    further = () if total or isinstance(op, (ast.Add, ast.Sub, ast.Mult)) else None
     return elementwise(state, node, [left, right], lambda a, b: numbers.arithmetic(state, node, op, a, b), further=further)
 
 

@@ -252,7 +252,7 @@ def _int(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     if named:
         raise refuse(node, f"`{ast.unparse(node)}`", "pass it by position", "DPA706")
     if isinstance(found, Opaque):
-        return texts.opaque(state, node, texts.firm_number(state, node, found))
+        return texts.converted(state, node, texts.firm_number(state, node, found))
     one = numbers.scalar(state, node, found)
     if one.kind == "str":
         raise refuse(node, f"`{ast.unparse(node)}` of a text", "use numbers", "DPA703")
@@ -296,7 +296,7 @@ def _round(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     found = parts["number"]
     if isinstance(found, Scalar) and found.kind == "int" and isinstance(digits, Nothing):
         return replace(found, types=numbers.INT, tests=())
-    return texts.opaque(state, node, texts.firm_number(state, node, found), digits)
+    return texts.converted(state, node, texts.firm_number(state, node, found), digits)
 
 
 def _rounded(state: State, node: ast.AST, args: Args, named: Named) -> Value:
@@ -306,7 +306,7 @@ def _rounded(state: State, node: ast.AST, args: Args, named: Named) -> Value:
         raise refuse(node, f"`{ast.unparse(node)}`", "pass it by position", "DPA706")
     if state.callee == "math.trunc" and (isinstance(found, Opaque) or "np.int" in getattr(found, "types", ())):
         raise refuse(node, f"`{ast.unparse(node)}`, which whole numbers of numpy do not have,", "write int(...)", "DPA703")
-    return texts.opaque(state, node, texts.firm_number(state, node, found))
+    return texts.converted(state, node, texts.firm_number(state, node, found))
 
 
 def _math(state: State, node: ast.AST, args: Args, named: Named) -> Value:

@@ -180,6 +180,9 @@ def _many(state: State, node: ast.AST, size: Value | None, family: str, make: Ca
         return state.new(Items(tuple(element() for _ in range(count.known)), "array"))
     if not count.public:
         raise teach(node, "draw per record", "noise of a private number")
+    if state.private_tests and not (count.positive or count.code.startswith("len(")):
+        # numpy refuses a size below 0, which would show that this was reached.
+        raise refuse(node, "noise of a size that may be below 0, drawn where data decide that,", "draw it before", "DPA706")
     name, outer, depth = state.fresh("i"), state.lines, state.depth
     state.lines, state.depth = [(0, f"for {name} in range(0, {count.code}):", state.line)], 1
     value = element()

@@ -189,7 +189,7 @@ def operated(state: State, node: ast.AST, op: ast.operator, left: Value, right: 
             raise refuse(
                 node, f"`{ast.unparse(node)}` of rounded or formatted values", "compute first, and round at the end", "DPA706"
             )
-        return texts.opaque(state, node, left, right)
+        return (texts.product if isinstance(op, ast.Mult) else texts.opaque)(state, node, left, right)
     for one in (left, right):
         if isinstance(one, Ref):
             raise refuse(node, f"`{ast.unparse(node)}`", "add numbers, or lists that are written out", "DPA703")

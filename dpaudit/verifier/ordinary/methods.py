@@ -45,6 +45,9 @@ def _of_list(state: State, node: ast.AST, owner: Value, name: str, args: Args, n
     if name == "extend":
         extend(state, node, owner, given(node, args, named, "iterable")["iterable"])
         return Nothing()
+    if name == "copy" and isinstance(held, Sequence) and state.private_tests:
+        # What is annotated as a sequence may be a tuple, which has no copy.
+        raise refuse(node, f"`{ast.unparse(node)}` where data decide whether it is reached", "write list(...)", "DPA706")
     if name == "copy" and isinstance(held, (Items, Sequence)) and not args:
         return state.new(state.taken(node, owner.address, held) if isinstance(held, Sequence) else held)
     if name == "pop" and isinstance(held, Items) and len(args) <= 1 and not growing(state, owner.address):

@@ -315,7 +315,7 @@ def rebuilt(state: State, values: tuple[Any, ...]) -> Any:
                 return value
             case ("one", "str", _):
                 return words.get(int(rest.pop(0)))
-            case ("one", "bool", _):
+            case ("one", "bool", *_):
                 return bool(rest.pop(0))
         return rest.pop(0)
 

@@ -146,6 +146,9 @@ def _of_sequence(state: State, node: ast.AST, owner: Ref, held: Sequence, place:
         raise teach(node, "record by index", f"`{ast.unparse(node)}`", ast.unparse(getattr(node, "value", node)))
     if not held.index or held.length is None or held.once or held.form == "iterator":
         raise refuse(node, f"`{ast.unparse(node)}`", "loop over it", "DPA706")
+    if not isinstance(place, Scalar) or place.kind == "bool":
+        # An array takes a truth value for a mask.
+        raise refuse(node, f"`{ast.unparse(node)}`", "use a whole number as an index", "DPA703")
     where = numbers.whole(state, node, place, "as an index")
     if where.is_known and where.known < 0:
         where = numbers.arithmetic(state, node, ast.Add(), held.length, where)

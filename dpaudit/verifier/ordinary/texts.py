@@ -11,16 +11,35 @@ from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import Items, Nothing, Opaque, Output, Record, Ref, Scalar, Tuple, Value
 
+_MOST_PARTS: Final = 256
+"""The most numbers that something that is not computed may be made of."""
+_MOST_FACTORS: Final = 8
+_FIXED: Final = (ast.BinOp, ast.UnaryOp, ast.AugAssign, ast.JoinedStr)
+"""Nodes that say by themselves what is computed."""
+_NO_NUMBERS: Final = ("numpy.sqrt", "numpy.log", "numpy.exp")
+"""Functions that give NaN or infinity where those of `math` fail."""
 _FORMAT: Final = re.compile(r"[<>^]?\d{0,2},?(\.\d{1,2})?([dfgeEG%]?)")
 
 
 def opaque(state: State, node: ast.AST, *parts: Value, sort: str = "number") -> Opaque:
     """What a place of the source makes of values."""
     place = ":".join(str(getattr(node, name, 0)) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"))
-    if isinstance(node, ast.Call):
-        # One call may be of several functions.
+    if not isinstance(node, _FIXED):
+        # One call may be of several functions, and one name of several iterators that call them.
         place += f":{state.callee}"
-    return Opaque(place, tuple(_held(state, node, one) for one in parts), sort)
+    made = Opaque(place, tuple(_held(state, node, one) for one in parts), sort)
+    if len(outcomes.scalars(made)) > _MOST_PARTS:
+        raise refuse(node, "a value of so many rounded ones", "compute first, and round at the end", "DPA706")
+    return made
+
+
+def product(state: State, node: ast.AST, *parts: Value) -> Opaque:
+    """A product with rounded numbers: of few, since a whole number that grows without end has no float and no text."""
+    made = opaque(state, node, *parts)
+    leaves = outcomes.scalars(made)
+    if len(leaves) > _MOST_FACTORS or any(one.kind == "int" and numbers.bits_of(one) > numbers.MOST_BITS for one in leaves):
+        raise refuse(node, f"`{ast.unparse(node)}` of this many rounded numbers", "compute first, and round at the end", "DPA706")
+    return made
 
 
 def _held(state: State, node: ast.AST, found: Value) -> Value:
@@ -59,6 +78,16 @@ def partial(state: State, node: ast.AST, *parts: Value) -> Opaque:
     if state.private_tests or any(not one.public for one in outcomes.scalars(found)):
         outcomes.show(state, node, found)
     return found
+
+
+def converted(state: State, node: ast.AST, *parts: Value) -> Opaque:
+    """What makes a whole number of another: it fails for NaN and infinity, which numpy may give."""
+    return (partial if any(map(_may_be_no_number, parts)) else opaque)(state, node, *parts)
+
+
+def _may_be_no_number(found: Value) -> bool:
+    """True if what is not computed may be NaN or infinite."""
+    return isinstance(found, Opaque) and (found.site.endswith(_NO_NUMBERS) or any(map(_may_be_no_number, found.parts)))
 
 
 def formatted(state: State, node: ast.JoinedStr) -> Value:
@@ -113,14 +142,21 @@ def as_text(state: State, node: ast.AST, value: Value) -> None:
         case Scalar():
             if value.kind == "int" and numbers.bits_of(value) > numbers.MOST_FLOAT_BITS:
                 raise refuse(node, "a whole number that is too long for a text", "use smaller numbers", "DPA706")
+            if "Fraction" in value.types and not (value.is_known or value.origin or value.code in state.parameters):
+                # Its whole numbers may be too long as well, and nothing counts their digits.
+                raise refuse(node, "a text of a computed fraction", "write float(...) first", "DPA706")
             if not value.firm and value.tests is None:
                 state.untyped = state.untyped or state.line
-        case Opaque() | Nothing() | Record():
+        case Nothing():
             pass
-        case Tuple(items):
+        case Opaque(parts=items) | Tuple(items):
+            # What is rounded or added up may be as long as its parts are.
             for one in items:
                 as_text(state, node, one)
+        case Record(parts=parts):
+            for _, one in parts:
+                as_text(state, node, one)
         case Ref():
-            _held(state, node, value)
+            as_text(state, node, _held(state, node, value))
         case _:
             raise refuse(node, f"`{ast.unparse(node)}`", "format numbers and texts", "DPA706")
