@@ -25,7 +25,7 @@ def certified_bounds(composition: Composition, question: Question, *, upper: boo
     below = _profile_below(composition).answer(question)
     if not upper:
         return Enclosure(below.lower, 1 if isinstance(question, DeltaAt) else math.inf, below.reason)
-    above = _profile_above(dominating_laws(composition)).answer(question)
+    above = _profile_above(composition).answer(question)
     grounds = tuple(Reason(law.bracket_source()) for law, _ in composition.parts if isinstance(law, Bracketed))
     ends = (Reason("upper end", (above.reason,)), Reason("lower end", (below.reason,)))
     return Enclosure(below.lower, above.upper, Reason("certified bounds, not tight", (*ends, *grounds)))
@@ -36,21 +36,23 @@ def certified_bounds(composition: Composition, question: Question, *, upper: boo
 @lru_cache(maxsize=16)
 def _profile_above(composition: Composition) -> Profile:
     """The closed form or the moment bound, whichever is better."""
-    exact, pairs = exact_profile(composition), are_pairs_above(composition)
+    above = dominating_laws(composition)
+    # Of a law that stands above another one the distribution is coarser, and moments may be those of the law itself.
+    exact, pairs = exact_profile(above), above == composition and are_pairs_above(composition)
 
     def delta(epsilon: Fraction, floor: Fraction) -> Enclosure:
         """The smaller of the two bounds, nothing from below; moments are not asked beside a narrow closed form of pairs."""
         tight = None if exact is None else exact.at(epsilon, floor)
         if tight is not None and pairs and tight.width * NARROW < tight.upper:
             return Enclosure(Fraction(0), tight.upper, tight.reason)
-        moments = moment_bound(composition, epsilon)
+        moments = moment_bound(above, epsilon)
         best: Endpoint = moments.upper
         reason = moments.reason()
         if tight is not None and tight.upper < best:
             best, reason = tight.upper, tight.reason
         return Enclosure(Fraction(0), best, reason)
 
-    return Profile(delta, infinite_loss(composition), greatest_loss(composition))
+    return Profile(delta, infinite_loss(above), greatest_loss(above))
 
 
 @lru_cache(maxsize=16)

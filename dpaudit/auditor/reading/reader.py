@@ -417,7 +417,7 @@ def _key_text(key: Any, leaves: Leaves) -> str:
     """A key as text; objects whose text would hold their address are named by type, and what they hold is not looked into."""
     if isinstance(key, frozenset):
         return f"frozenset({','.join(sorted(_key_text(one, leaves) for one in key))})"
-    if is_dataclass(key):
+    if is_dataclass(key) and not isinstance(key, type):
         return f"{type(key).__name__}({','.join(_key_text(value, leaves) for _, value in state_of(key))})"
     text = repr(key) if isinstance(key, _PLAIN_KEYS) else f"{type(key).__name__}.{key.name}" if isinstance(key, Enum) else _ADDRESS
     if _ADDRESS in text:
