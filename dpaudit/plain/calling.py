@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dpaudit.errors import TargetFailure
 from dpaudit.plain.forms import Form, Table, form_of, kinds_for, table_of
+from dpaudit.plain.seeding import seeding_place
 from dpaudit.plain.signature import Call, annotation_of, call_of, parameters_of, refuse_unknown
-from dpaudit.plain.streams import generators_of, is_own_process, run_seeded, seeding_line, states_of
+from dpaudit.plain.streams import generators_of, is_own_process, run_seeded, states_of
 from dpaudit.plain.usage import usage_of
 
 if TYPE_CHECKING:
@@ -265,6 +266,6 @@ def _words(run: PlainRun, form: Form, own: Sequence[tuple[str, Any]], moved: tup
         said += (
             f"; by default {call.default_source}={value!r} repeats one and the same noise, which the audit replaces by fresh noise"
         )
-    if line := seeding_line(sys.modules.get(run.func.__module__)):
-        said += f"; line {line} of its file seeds a generator once, so that each start of the program repeats its noise"
+    if place := seeding_place(run.func, call.source or ""):
+        said += f"; line {place[1]} of its file seeds a generator once, so that each start of the program repeats its noise"
     return said

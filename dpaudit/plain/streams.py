@@ -6,8 +6,6 @@ audit, so that its runs read disjoint parts of one stream, as runs that take the
 
 from __future__ import annotations
 
-import ast
-import inspect
 import os
 import random
 import sys
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
 
 _entropy: Final[ContextVar[Generator | None]] = ContextVar("entropy", default=None)
 """Where random bytes come from in the thread that makes a run; None, the operating system, everywhere else."""
-
-_SEEDING: Final = {"seed", "default_rng", "RandomState", "Random", "manual_seed", "PCG64", "MT19937", "SeedSequence"}
 
 _last: list[object] = [None]
 """The generator of the audit that the global ones were last seeded from; held, so that no later one has its identity."""
@@ -118,25 +114,6 @@ def generators_of(module: ModuleType | None) -> tuple[tuple[str, Any], ...]:
     kinds = (np.random.Generator, np.random.RandomState, random.Random)
     held = [] if module is None else list(vars(module).items())
     return tuple((name, one) for name, one in held if isinstance(one, kinds) and not isinstance(one, random.SystemRandom))
-
-
-def seeding_line(module: ModuleType | None) -> int:
-    """Return the line at which a module, while it is imported, seeds a generator with a constant; 0 where it does not."""
-    try:
-        body = [] if module is None else ast.parse(inspect.getsource(module)).body
-    except (OSError, TypeError, SyntaxError):
-        return 0
-    calls = [
-        one for node in body if isinstance(node, (ast.Expr, ast.Assign)) for one in ast.walk(node) if isinstance(one, ast.Call)
-    ]
-    return next((one.lineno for one in calls if _seeds(one)), 0)
-
-
-def _seeds(call: ast.Call) -> bool:
-    """True if a call seeds a generator with an integer that is written out."""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    given = [*call.args, *(word.value for word in call.keywords)]
-    return name in _SEEDING and any(isinstance(one, ast.Constant) and type(one.value) is int for one in given)
 
 
 def states_of(own: Iterable[tuple[str, Any]]) -> dict[str, object]:

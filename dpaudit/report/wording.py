@@ -51,7 +51,7 @@ _UNOPPOSED: Final = {
 }
 """What a verdict means where every check was run and nothing of what is shown beside it speaks against a claim."""
 
-CONSISTENT: Final = 'No violation was found. That is no proof; "would find": the epsilon that 9 of 10 such audits refute.'
+CONSISTENT: Final = "No violation was found. That is no proof; the epsilon it would find is one that 9 of 10 such audits refute."
 """What a consistent verdict says of a claim, and how to read what is given beside it."""
 
 NOT_COVERED: Final = "any dataset or output not tried, time (--timing), printed text (--streams), memory, files, network."

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Final
 
-from dpaudit.scan.names import dotted, last_name
+from dpaudit.dotted_names import dotted
+from dpaudit.scan.names import last_name
 
 _LARGEST: Final = 80
 """Nodes of an expression beyond which names are not replaced, so that repeated assignments cannot grow it without end."""

@@ -173,20 +173,6 @@ def generator_of(call: ast.Call, name: str) -> tuple[str, ast.expr | None] | Non
     return ("system", None) if name == "random.SystemRandom" else None
 
 
-def seeded_globally(name: str) -> str | None:
-    """Return which global generator a call seeds."""
-    return {
-        "numpy.random.seed": "numpy",
-        "random.seed": "random",
-        "torch.manual_seed": "torch",
-        "torch.random.manual_seed": "torch",
-        "torch.cuda.manual_seed": "torch",
-        "torch.cuda.manual_seed_all": "torch",
-        "tensorflow.random.set_seed": "tensorflow",
-        "tensorflow.set_random_seed": "tensorflow",
-    }.get(name)
-
-
 def library_of(name: str) -> str | None:
     """Return the private library that a full name belongs to."""
     return next((one for one in LIBRARIES if name == one or name.startswith(f"{one}.")), None)

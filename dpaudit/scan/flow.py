@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping
 from dataclasses import replace
 
+from dpaudit.dotted_names import dotted
 from dpaudit.scan import calls, names
 from dpaudit.scan import values as v
 from dpaudit.scan.algebra import expand, names_in
@@ -112,7 +113,7 @@ class Flow:
         if isinstance(target, ast.Subscript):
             self.assigned_part(target, value, line)
             return
-        name = names.dotted(target)
+        name = dotted(target)
         if not name:
             return
         last = name.rsplit(".", 1)[-1]
@@ -127,7 +128,7 @@ class Flow:
 
     def assigned_part(self, target: ast.Subscript, value: Value, line: int) -> None:
         """Add to a container what is put into it."""
-        name = names.dotted(target.value)
+        name = dotted(target.value)
         index = self.value(target.slice)
         before = self.known.get(name, Value())
         if name:
@@ -186,7 +187,7 @@ class Flow:
         return Value(frozenset({v.DATA}) if names.is_data(node.id) and node.id not in self.imports else frozenset(), node)
 
     def _attribute(self, node: ast.Attribute) -> Value:
-        name = names.dotted(node)
+        name = dotted(node)
         if name in self.known:
             known = self.known[name]
             return known if known.expr is not None else replace(known, expr=node)
@@ -329,7 +330,7 @@ class Flow:
         everything = [owner, *arguments, *named.values()]
         if last in {"log", "log1p"} and any(one.has(v.UNIFORM) for one in everything):
             return self._inverse(node, everything)
-        if last in self.helpers and (isinstance(node.func, ast.Name) or names.dotted(node.func).count(".") == 1):
+        if last in self.helpers and (isinstance(node.func, ast.Name) or dotted(node.func).count(".") == 1):
             return self._help(node, self.helpers[last], arguments, named)
         return meaning(node, last, owner, arguments, named, self.scope.clips)
 
@@ -403,7 +404,7 @@ class Flow:
 
     def full_name(self, node: ast.expr) -> str:
         """Return the full name of what an expression names, imports resolved."""
-        name = names.dotted(node)
+        name = dotted(node)
         head, _, rest = name.partition(".")
         known = self.known.get(head)
         if known is not None and known.origin:

@@ -42,29 +42,6 @@ LIBRARIES: Final = (
 """Packages whose calls are private themselves."""
 
 
-def imports_of(trees: list[ast.Module]) -> dict[str, str]:
-    """Return what each imported name stands for, anywhere in a file."""
-    known: dict[str, str] = {}
-    for tree in trees:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                for one in node.names:
-                    known[one.asname or one.name.split(".")[0]] = one.name if one.asname else one.name.split(".")[0]
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                for one in node.names:
-                    known[one.asname or one.name] = f"{node.module}.{one.name}"
-    return known
-
-
-def dotted(node: ast.expr) -> str:
-    """Return `a.b.c` for such an expression; "" for any other."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
-
-
 def last_name(node: ast.expr) -> str:
     """Return the last name of an expression: `epsilon` of `self.epsilon`, `eps` of `eps[i]`; "" for none."""
     if isinstance(node, ast.Subscript):

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from dpaudit.dotted_names import imports_of
 from dpaudit.scan import values as v
 from dpaudit.scan.algebra import names_in
 from dpaudit.scan.flow import Flow
-from dpaudit.scan.names import CLIP, PRIVATE, SPREAD, imports_of, is_parameter
+from dpaudit.scan.names import CLIP, PRIVATE, SPREAD, is_parameter
 from dpaudit.scan.reading import Cell, Source
 from dpaudit.scan.values import Draw, Helper, Scope, Value
 

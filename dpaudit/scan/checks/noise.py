@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
+from dpaudit.dotted_names import seeded_globally
 from dpaudit.scan import calls
 from dpaudit.scan import values as v
 from dpaudit.scan.algebra import expand, names_in
@@ -56,7 +57,7 @@ def _seeds(module: Module) -> Iterator[Found]:
         used |= set() if secure or "opacus" not in module.source.text else {"torch"}
     for cell, scope in module.scopes:
         for one in scope.calls:
-            seeded = calls.seeded_globally(one.name)
+            seeded = seeded_globally(one.name)
             if seeded in used and one.node.args and _is_fixed(one.node.args[0], module, scope):
                 yield "DP103", cell, one.line, f"The generator of {seeded}, which privacy noise is drawn from, has a constant seed."
             if one.private and calls.library_of(one.name) == "diffprivlib":

@@ -6,6 +6,8 @@ import pytest
 
 from dpaudit import Claim, PureDP, Target, Verdict, audit
 from dpaudit.auditor.checks.seeds import check_seeds
+from dpaudit.loading import each_target
+from dpaudit.plain.asked import Asked
 from dpaudit.report import to_text
 
 CLAIM = Claim(PureDP(epsilon=1))
@@ -72,3 +74,17 @@ def test_such_a_release_is_not_called_consistent(tmp_path):
     report = audit(target_in(tmp_path, SEEDED["numpy"]), runs=20_000)
     assert report.results[0].verdict is Verdict.INCONCLUSIVE
     assert "draw the same noise" in to_text(report)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [("ages, epsilon", ["violated"]), ("ages", ["violated"]), ("ages, epsilon, rng", [])],
+)
+def test_a_plain_function_is_looked_at_as_well(tmp_path, monkeypatch, arguments, status):
+    monkeypatch.chdir(tmp_path)
+    noise = "rng.laplace()" if "rng" in arguments else "np.random.laplace(0, 1)"
+    source = f"import numpy as np\nnp.random.seed(7)\n\n\ndef count({arguments}):\n    return len(ages) + {noise}\n"
+    (tmp_path / "counted.py").write_text(source, encoding="utf-8")
+    (tmp_path / "ages.csv").write_text("ages\n" + "\n".join(map(str, range(20, 60))), encoding="utf-8")
+    target = each_target("counted.py:count", data="ages.csv", asked=Asked(epsilon="1"))[0]
+    assert status == [one.status for one in check_seeds(target)]
