@@ -126,7 +126,7 @@ def top_two_with_counts(tumours: Sequence[Tumour], rng: Generator) -> list[tuple
     return [(int(place), float(counts[place] + rng.laplace(scale=1 / EPSILON))) for place in chosen]
 
 
-_FEW_RUNS: Final = 40_000
+_FEW_RUNS: Final = 20_000
 """Plenty for what is far from its claim; a function of plain Python takes a tenth of a millisecond a run."""
 
 _SMALL: Final = ((11.0, 0), (14.0, 0))
