@@ -29,6 +29,7 @@ class Values(StrEnum):
     HIDDEN = "values of the data are not shown"
     PUBLIC = "values of the data are shown: the target declares its data public"
     ASKED = "values of the data are shown: --show-values was given"
+    EARLIER = "values of the data are shown: the report is from before they could be hidden"
 
 
 EXIT_CODES = {"survived": 0, "refuted": 1, "usage": 2, "inconclusive": 3, "failed": 4, "ledger": 5, "internal": 6}

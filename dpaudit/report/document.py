@@ -9,7 +9,7 @@ from typing import Any, Final
 from dpaudit.codec import check_names, decode, encode
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import instance_of
-from dpaudit.results import Report, Settings, TargetResult
+from dpaudit.results import Report, Settings, TargetResult, Values
 
 SCHEMA_VERSION: Final = "1"
 _TOOL: Final = "dpaudit"
@@ -149,7 +149,9 @@ def _report(document: dict[str, Any]) -> Report:
     if not isinstance(evidence["results"], list):
         raise InvalidArgument("DPA501", "evidence.results must be a list.")
     return Report(
-        settings=decode(evidence["settings"], Settings, "evidence.settings"),
+        settings=decode(
+            {"show_values": False, **_object(evidence["settings"], "evidence.settings")}, Settings, "evidence.settings"
+        ),
         results=tuple(_decode_result(result, f"evidence.results[{place}]") for place, result in enumerate(evidence["results"])),
         env=tuple((name, decode(value, str, f"env.{name}")) for name, value in sorted(_object(document["env"], "env").items())),
         seconds=tuple(
@@ -164,7 +166,8 @@ def _report(document: dict[str, Any]) -> Report:
 
 def _decode_result(document: Any, where: str) -> TargetResult:
     """A result from its object; the command that repeats it is made anew from the rest."""
-    fields = dict(_object(document, where))
+    # Reports from before values could be hidden show them and do not say so.
+    fields = {"values": str(Values.EARLIER), **_object(document, where)}
     if "reproduce" not in fields:
         raise InvalidArgument("DPA501", f"{where} lacks reproduce.")
     decode(fields.pop("reproduce"), str | None, f"{where}.reproduce")
