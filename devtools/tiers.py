@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -10,6 +11,7 @@ from typing import Final
 import pytest
 
 LEFT_OUT: Final = "the time is over"
+PACKAGES: Final = ("dpaudit", "mechanisms", "learners", "proofs")
 ROOMS: Final[Mapping[str, tuple[str, ...]]] = {
     "catch": ("dpaudit/auditor", "dpaudit/catalogue"),
     "plugin": ("dpaudit/pytest_plugin", "examples/clinic"),
@@ -32,6 +34,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("tiers", "tiers of tests")
     group.addoption("--first", action="append", default=[], metavar="FILE", help="a test file to run before all that are not named")
     group.addoption("--until", type=float, metavar="TIME", help="start no test after this time, in seconds since 1970")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile the packages once: tests start hundreds of programs, and where none may write bytecode each compiles them anew."""
+    if not hasattr(session.config, "workerinput"):  # in a worker of xdist the first process has done it
+        for package in PACKAGES:
+            compileall.compile_dir(session.config.rootpath / package, quiet=2, workers=0)
 
 
 # Behind the hooks of other plugins, and of the repetition in xdist's workers the same in each: they must agree on the order.
