@@ -38,7 +38,7 @@ WIDEST: Final = Fraction(1, 1 << 20)  # Relative width of an answer beyond which
 CHECKED: Final = 0.02  # Relative width of the lattice that an answer is compared with
 CHECKED_ROUGHLY: Final = 0.3  # The same for many laws, each of which takes a lattice
 # Standard deviations by which the tilt of a line may miss that of the question, and the widest step between two tilts.
-NEAR, WIDEST_STEP = 0.7, 8
+NEAR, WIDEST_STEP = 3.0, 64
 # Relative distances from the root of delta = target at which its side is decided.
 STEPS: Final = tuple(Fraction(1, 1 << bits) for bits in (44, 38, 32, 26, 20, 14))
 
@@ -248,7 +248,7 @@ def period_for(
     sketches: Sequence[tuple[Sketch, int]], theta: float, deviation: float, epsilon: float, log_error: float
 ) -> tuple[float, tuple[Fraction, Fraction]]:
     """The least period at which images on both sides are small enough, and the orders that show it."""
-    margin = 2 * deviation
+    margin = (2 + NEAR) * deviation  # the epsilons that this line answers are so far apart
     periods, orders = [], []
     for candidates in (
         np.append(theta * (1 - np.geomspace(0.02, 0.99, 32)), 0.0),
