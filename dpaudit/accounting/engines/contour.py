@@ -37,8 +37,8 @@ LENGTHENED: Final = 1.5  # Factor by which the line grows until what is left out
 WIDEST: Final = Fraction(1, 1 << 20)  # Relative width of an answer beyond which the lattice is asked instead
 CHECKED: Final = 0.02  # Relative width of the lattice that an answer is compared with
 CHECKED_ROUGHLY: Final = 0.3  # The same for many laws, each of which takes a lattice
-# Standard deviations by which the tilt of a line may miss that of the question, and the widest step between two tilts: of lines that
-# serve many questions, and of shorter ones where these would be too long.
+# Standard deviations by which the tilt of a line may miss that of the question, and the widest step between two tilts: of lines
+# that serve many questions, and of shorter ones where these would be too long.
 REACHES: Final = ((3.0, 64), (0.7, 8))
 # Relative distances from the root of delta = target at which its side is decided.
 STEPS: Final = tuple(Fraction(1, 1 << bits) for bits in (44, 38, 32, 26, 20, 14))

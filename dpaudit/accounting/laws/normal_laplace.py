@@ -16,7 +16,7 @@ from dpaudit.accounting.model.distribution import Distribution, Nodes, OnlyDiffu
 from dpaudit.accounting.model.law import FiniteLosses, Symmetric, Unbounded
 from dpaudit.exact import ball
 
-SOURCE: Final = "the sum of a normal loss and that of Laplace noise, integrated by parts (docs/prices.md, releases on one sample)"
+SOURCE: Final = "the sum of a normal loss and that of Laplace noise, integrated by parts (docs/prices.md, mixtures of Gaussians)"
 MOST_STEPS: Final = 48  # Most places between the two greatest Laplace losses that a plan looks at
 
 
@@ -60,19 +60,23 @@ class NormalAndLaplace(Symmetric, FiniteLosses, Unbounded, OnlyDiffuse):
         return p_mass.nonnegative_part(), q_mass.nonnegative_part()
 
     def nodes(self) -> Nodes:
-        """The nodes of the normal loss moved by a few losses of the Laplace noise."""
+        """The trapezoidal rule for the normal loss, at each place the mean over a few losses of the Laplace noise."""
         import numpy as np
 
-        from dpaudit.accounting.laws.distributions import Normal
+        from dpaudit.accounting.laws.distributions import FINENESS, HIGHEST, LOWEST, MOST_NODES
 
-        base, end = Normal(self.normal.square).nodes(), float(self.laplace.pure_epsilon)
-        count = min(max(4, math.ceil(4 * end / math.sqrt(self.normal.square))), MOST_STEPS)
-        moves = end * ((2 * np.arange(count) + 1) / count - 1)
-        width = math.log(end / (2 * count))
-        rows = [(move, width + (move - end) / 2, width - (move + end) / 2) for move in moves.tolist()]
+        mu, end = math.sqrt(self.normal.square), float(self.laplace.pure_epsilon)
+        first, last = -LOWEST - end / mu, mu + HIGHEST + end / mu
+        places = np.arange(first, last, max(FINENESS, (last - first) / MOST_NODES))
+        count = min(max(4, math.ceil(4 * end / mu)), MOST_STEPS)
+        width, share = math.log((places[1] - places[0]) / math.sqrt(2 * math.pi)), math.log(end / (2 * count))
+        rows = [
+            (move, share + (move - end) / 2, share - (move + end) / 2) for move in end * ((2 * np.arange(count) + 1) / count - 1)
+        ]
         rows += [(end, -math.log(2), -math.log(2) - end), (-end, -math.log(2) - end, -math.log(2))]
-        whole = np.concatenate([np.array([part + shift for part, shift in zip(base, row, strict=True)]) for row in rows], axis=1)
-        return Nodes(*whole[:, np.argsort(whole[0])])
+        log_p = [weight + width - (places - move / mu - mu) ** 2 / 2 for move, weight, _ in rows]
+        log_q = [weight + width - (places - move / mu) ** 2 / 2 for move, _, weight in rows]
+        return Nodes(mu * (places - mu / 2), *(np.logaddexp.reduce(side, axis=0) for side in (log_p, log_q)))
 
     def ends(self) -> tuple[bool, bool]:
         return False, False
