@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import Final, cast
 
 from flint import arb
 
@@ -48,7 +48,7 @@ def largest_jump(composition: Composition, epsilon: Fraction) -> Enclosure | Non
 
 def _above(distribution: Distribution, places: Sequence[arb]) -> list[tuple[arb, arb]]:
     """P mass at or below, and Q mass at or above, that of the losses beyond each place, as balls below 1."""
-    points, masses = _cumulated(distribution), []
+    points, masses = _cumulated(cast("Hashable", distribution)), []
     for place, side in zip(places, distribution.sides(places), strict=True):
         first = bisect_right(points.losses, float(place))  # a point next to the place may count or not: any event is sound
         p_mass, q_mass = side.p_above + points.p_masses[first], side.q_above + points.q_masses[first]
@@ -57,6 +57,7 @@ def _above(distribution: Distribution, places: Sequence[arb]) -> list[tuple[arb,
 
 
 @lru_cache(maxsize=64)
-def _cumulated(distribution: Distribution) -> Cumulated:
+def _cumulated(distribution: Hashable) -> Cumulated:
     """Masses of all points from each one on, the infinite loss included."""
+    assert isinstance(distribution, Distribution)  # noqa: S101 - typing knows no distribution that can be looked up
     return cumulate(distribution.points(TAIL))
