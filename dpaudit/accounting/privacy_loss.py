@@ -125,7 +125,7 @@ class PrivacyLoss:
           >>> [str(delta) for delta in gaussian(sigma=1).curve([0, 1])]
           ['[0.382924, 0.382925]', '[0.126936, 0.126937]']
         """
-        return tuple(self.delta(epsilon=epsilon, direction=direction) for epsilon in epsilons)
+        return tuple(self.delta(epsilon=epsilon, direction=direction) for epsilon in _several(epsilons, "epsilons"))
 
     def epsilons(self, deltas: Iterable[Exact], *, direction: str | None = None) -> tuple[Enclosure, ...]:
         """Compute epsilon at many deltas.
@@ -144,7 +144,7 @@ class PrivacyLoss:
           >>> [str(epsilon) for epsilon in laplace(scale=2).epsilons([0, "1/10"])]
           ['0.5', '[0.289278, 0.289279]']
         """
-        return tuple(self.epsilon(delta=delta, direction=direction) for delta in deltas)
+        return tuple(self.epsilon(delta=delta, direction=direction) for delta in _several(deltas, "deltas"))
 
     def advantage(self, *, direction: str | None = None) -> Enclosure:
         """Compute the largest advantage of a test of two neighbours: its power less its level, the total variation distance.
@@ -445,6 +445,13 @@ def compose(*losses: PrivacyLoss) -> PrivacyLoss:
             raise InvalidArgument("DPA105", f"compose takes privacy losses, got {kind_of(loss)}. For instance gaussian(sigma=1).")
         losses[0].adjacency.require(loss.adjacency, "two losses to be composed")
     return PrivacyLoss(merge_parts((part for loss in losses for part in loss.parts), losses[0].adjacency))
+
+
+def _several(values: Iterable[Exact], name: str) -> Iterable[Exact]:
+    """The numbers of a grid; DPA105 for a single one, and for a text, whose signs are no numbers."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise InvalidArgument("DPA105", f"{name} must be several numbers, got {kind_of(values)}. Put one into a list.")
+    return values
 
 
 def one_release(law: Law, adjacency: Adjacency | str) -> PrivacyLoss:

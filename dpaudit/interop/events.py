@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
 from dpaudit import accounting
+from dpaudit.accounting.laws.best_of import stop_of_mean
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import in_range, integer, non_negative, positive, rational
@@ -108,6 +110,17 @@ def _truncated(event: Any, adjacency: Adjacency) -> accounting.PrivacyLoss:
     return accounting.gaussian(sigma=noise).sampled(batch).under(adjacency)
 
 
+def _repeated(event: Any, adjacency: Adjacency) -> accounting.PrivacyLoss:
+    """The best of a random number of runs: Poisson for an infinite shape, else negative binomial above 0 with this mean."""
+    run = from_dp_accounting(event.event, adjacency=adjacency)
+    if event.shape == math.inf:  # no run at all, which is possible there, tells nothing: so many runs above 0 lose at least as much
+        return accounting.best_of_poisson_runs(run, mean=event.mean)
+    shape, mean = rational(event.shape, "shape"), rational(event.mean, "mean")
+    if mean == 1:
+        return run
+    return accounting.best_of_negative_binomial_runs(run, shape=shape, stop=stop_of_mean(shape, mean))
+
+
 def _trees(event: Any, adjacency: Adjacency) -> accounting.PrivacyLoss:
     """Gaussian noise on the nodes of binary trees: a record is in one leaf of one tree, so in as many nodes as that is high."""
     if adjacency.kind != "zero_out":
@@ -137,13 +150,12 @@ _READERS: Final[dict[str, Callable[[Any, Adjacency], accounting.PrivacyLoss]]] =
         event, adjacency, accounting.WithoutReplacement(size=event.sample_size, of=event.source_dataset_size)
     ),
     "TruncatedSubsampledGaussianDpEvent": _truncated,
+    "RepeatAndSelectDpEvent": _repeated,
     "SelfComposedDpEvent": lambda event, adjacency: (
         integer(event.count, "count", lower=0) * from_dp_accounting(event.event, adjacency=adjacency)
     ),
 }
 _WITHOUT: Final = {
     "NonPrivateDpEvent": "it is not private",
-    "RepeatAndSelectDpEvent": "use best_of_negative_binomial_runs of dpaudit.accounting, or best_of_poisson_runs where shape is "
-    "infinite",
     "UnsupportedDpEvent": "it stands for something that nobody described",
 }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from dpaudit.errors import InvalidArgument
 from learners.rows.columns import Column, read_cells, read_columns
@@ -58,7 +59,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(np.concatenate(blocks, axis=1) / math.sqrt(square))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002 - scikit-learn's name
-        """Names of the columns of numbers."""
+        """Names of the columns of numbers, after `fit`."""
+        check_is_fitted(self, "names_")  # named, since a transform needs no fit
         return np.array(self.names_, dtype=object)
 
     def __sklearn_tags__(self) -> Any:

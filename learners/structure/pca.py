@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import integer, positive
@@ -97,6 +98,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, UnlabelledMo
 
     def inverse_transform(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
         """Records with these coordinates."""
+        check_is_fitted(self)
         return np.asarray(np.asarray(X, dtype=np.float64) @ self.components_ + self.mean_)
 
     @property

@@ -10,6 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpaudit.accounting import (
+    CyclicPoisson,
+    FixedOrder,
+    MinSeparation,
+    Single,
+    Tree,
     approx_dp,
     bounded_range,
     compose,
@@ -20,10 +25,14 @@ from dpaudit.accounting import (
     gdp,
     laplace,
     loss_of_claim,
+    matrix_mechanism,
+    prefix_root,
     price_releases,
     pure_dp,
     randomized_response,
     rdp,
+    sensitivity,
+    toeplitz,
     zcdp,
 )
 from dpaudit.claims import Adjacency, Claim, Curve, PureDP
@@ -211,3 +220,36 @@ def test_nothing_but_numbers_is_ever_taken_for_one(value):
             law(value)
     with pytest.raises(InvalidArgument, match="DPA101"):
         gaussian(1).delta(epsilon=value)
+
+
+@pytest.mark.parametrize("values", [1, -1e16, Fraction(1, 2), "12", b"12", None])
+def test_a_grid_is_several_numbers(values):
+    for ask in (gaussian(sigma=1).curve, gaussian(sigma=1).epsilons):
+        with pytest.raises(InvalidArgument, match="DPA105"):
+            ask(values)
+    with pytest.raises(InvalidArgument, match="DPA104"):
+        gaussian(sigma=1).curve([1], direction=bytes)
+
+
+HUGE = 2**31
+LONG = toeplitz([1, "1/2"], steps=HUGE)
+TOO_MUCH = {
+    "coefficients": lambda: prefix_root(bands=HUGE),
+    "columns": lambda: matrix_mechanism(LONG, noise_multiplier=1, participation=CyclicPoisson(rate="1/2", bands=2)),
+    "classes": lambda: matrix_mechanism(Tree(HUGE), noise_multiplier=1, participation=CyclicPoisson(rate="1/2", bands=HUGE)),
+    "epochs": lambda: sensitivity(LONG, FixedOrder(epochs=HUGE, steps=1)),
+    "places of an epoch": lambda: sensitivity(Tree(HUGE), FixedOrder(epochs=1, steps=HUGE)),
+    "participations": lambda: sensitivity(LONG, MinSeparation(1, participations=HUGE)),
+    "patterns": lambda: sensitivity(Tree(HUGE), MinSeparation(1, participations=HUGE)),
+}
+
+
+@pytest.mark.parametrize("name", TOO_MUCH)
+def test_what_would_take_for_ever_is_refused_at_once(name):
+    with pytest.raises((InvalidArgument, Unsupported)):
+        TOO_MUCH[name]()
+
+
+def test_long_matrices_whose_worst_pattern_is_plain_are_priced():
+    assert sensitivity(LONG, Single()).contains(sensitivity(toeplitz([1, "1/2"], steps=2), Single()).upper)
+    assert sensitivity(Tree(HUGE), Single()).upper < 6

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-from dpaudit import accounting
 from dpaudit.accounting import (
     Poisson,
     SampledWithReplacement,
@@ -21,6 +20,7 @@ from dpaudit.accounting import (
     TruncatedPoisson,
     WithoutReplacement,
     approx_dp,
+    best_of_poisson_runs,
     compose,
     discrete_laplace,
     explicit_pair,
@@ -96,7 +96,7 @@ def test_a_record_is_in_as_many_nodes_as_its_tree_is_high(counts, height):
     [
         event("NonPrivateDpEvent"),
         event("UnsupportedDpEvent"),
-        event("RepeatAndSelectDpEvent", event=GAUSSIAN, mean=1.0, shape=1.0),
+        event("RepeatAndSelectDpEvent", event=event("NonPrivateDpEvent"), mean=3.0, shape=1.0),
         event("ZCDpEvent", rho=0.5, xi=0.1),
         event("ComposedDpEvent", events=[GAUSSIAN, event("NonPrivateDpEvent")]),
         event("SomethingNewDpEvent"),
@@ -218,11 +218,24 @@ def test_the_library_is_named_where_it_is_missing(monkeypatch):
         to_dp_accounting(gaussian(sigma=2))
 
 
-def test_the_refusal_of_a_selection_names_laws_that_there_are():
-    with pytest.raises(Unsupported) as caught:
-        from_dp_accounting(event("RepeatAndSelectDpEvent", event=GAUSSIAN, mean=5.0, shape=math.inf))
-    named = {word.strip(",.") for word in str(caught.value).split() if word.startswith("best_of")}
-    assert {"best_of_negative_binomial_runs", "best_of_poisson_runs"} == named <= set(accounting.__all__)
+def test_a_selection_is_the_best_of_as_many_runs_as_are_expected():
+    def selection(**given):
+        return from_dp_accounting(event("RepeatAndSelectDpEvent", event=GAUSSIAN, **given))
+
+    run = from_dp_accounting(GAUSSIAN)
+    assert selection(mean=5.0, shape=math.inf) == best_of_poisson_runs(run, mean=5)
+    assert run == selection(mean=1.0, shape=2.0)
+    # A geometric number of runs stops with the inverse of its mean; two runs are expected of a logarithmic one at 0.2847.
+    for mean, shape, stop in ((4.0, 1.0, "0.25"), (10.0, 1.0, "0.1"), (2.0, 0.0, "0.28466814")):
+        ((law, count),) = selection(mean=mean, shape=shape).parts
+        assert (count, law.rho, law.shape) == (1, run.zcdp().upper, shape)
+        assert Fraction(stop) - Fraction(1, 10**8) <= law.stop <= Fraction(stop)
+
+
+@pytest.mark.parametrize("given", [{"mean": 0.5, "shape": 1.0}, {"mean": 1e300, "shape": 1.0}, {"mean": 3.0, "shape": -1.0}])
+def test_a_selection_that_no_number_of_runs_has_is_refused(given):
+    with pytest.raises(InvalidArgument, match="DPA103"):
+        from_dp_accounting(event("RepeatAndSelectDpEvent", event=GAUSSIAN, **given))
 
 
 def test_mixtures_batches_and_shared_samples_are_read_as_the_losses_they_are():

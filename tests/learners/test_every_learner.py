@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 import learners
@@ -73,6 +74,7 @@ FEWEST = {"PrivateGridSearchCV": 2}
 BINNED = {"PrivateBoostingClassifier", "PrivateBoostingRegressor"}
 """Learners that read cells one by one instead of records."""
 
+PREDICTIONS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 KINDS = ("replace_one", "add_remove", "zero_out", "label", "node", "edge")
 every_learner = pytest.mark.parametrize("name", sorted(ESTIMATORS))
 stored = pytest.mark.parametrize("form", [np.asarray, csr_array], ids=["dense", "csr"])
@@ -390,3 +392,13 @@ def test_few_and_equal_and_zero_records_are_learned_from(name, records):
         model = made(name).fit(np.full((records, 4), value), labelled(name, np.full(records, "yes")))
         assert records == model.privacy_.public["records"]
         assert (records,) == model.predict(np.full((records, 4), value)).shape
+
+
+@every_learner
+def test_what_needs_a_fit_says_so(name):
+    features, labels = data(name)
+    asked = {"score": (features, labels), "shapes": (), **dict.fromkeys(PREDICTIONS, (features,))}
+    for method, given in asked.items():
+        if hasattr(made(name), method):
+            with pytest.raises(NotFittedError):
+                getattr(made(name), method)(*given)

@@ -17,7 +17,7 @@ from devtools.survey import ROOT
 
 HERE = Path(__file__).parent
 MOST_TAPES = 60_000
-SAMPLERS = ("noise", "queries", "reals", "selection", "sources", "values")
+SAMPLERS = ("noise", "queries", "reals", "selection", "sources", "streams", "values")
 AUDITOR = ("audits", "memberships")
 VERIFIER = ("stamping", "verifications", "witnesses")
 LEARNERS = ("estimators", "halfspaces", "kernel_tellers", "learning", "minimisers", "publics")

@@ -12,22 +12,28 @@ from dpaudit.accounting import (
     Poisson,
     RandomAllocation,
     RandomOrder,
+    SampledWithReplacement,
     Single,
     Tree,
     TruncatedPoisson,
     compose,
     explicit_pair,
     gaussian,
+    laplace,
     matrix_mechanism,
     mixture,
     prefix_root,
+    pure_dp,
     toeplitz,
 )
+from dpaudit.accounting.engines.binary import many_binary
 from dpaudit.accounting.engines.closed_forms import closed_form
 from dpaudit.accounting.engines.contour import contour
 from dpaudit.accounting.engines.jumps import largest_jump
+from dpaudit.accounting.engines.shape import implied
 from dpaudit.accounting.engines.tilted import tilted_lattice
 from dpaudit.accounting.engines.tilts import tilted_end
+from dpaudit.accounting.laws.unsampled import published_laws
 from dpaudit.accounting.matrices.sensitivities import squared_sensitivity
 from dpaudit.accounting.matrices.strategies import pattern_sum, strategy_of
 from dpaudit.accounting.model.composition import DeltaAt
@@ -148,7 +154,89 @@ def random_orders_lose_what_their_largest_batch_does(exact):
     assert half.delta(epsilon="1/2").lower < release.delta(epsilon="1/2").lower
 
 
+def shapes_imply_ends_around_the_truth(exact):
+    normal = gaussian(sigma=1)
+    known = [(Fraction(place), normal.delta(epsilon=place)) for place in ("1/4", "3/4", "5/4", "7/4")]
+    truth = normal.delta(epsilon=1)
+    found = implied(Fraction(1), known, None)
+    assert found.lower <= truth.lower
+    assert truth.upper <= found.upper
+    assert found.width < truth.upper * 3 / 10
+    alone = implied(Fraction(1), known[2:3], None)  # one place further out: the slope is at most 1
+    assert truth.upper <= alone.upper
+    ended = implied(Fraction(1), [], (Fraction(2), Fraction(1, 100)))
+    assert ended.upper >= Fraction(1, 100)
+    assert implied(Fraction(1), known[:1], None).lower <= truth.lower
+
+
+def many_equal_binary_losses_are_counted(exact):
+    found = many_binary((10**6 * pure_dp("1/1000")).composition, DeltaAt(Fraction(1)))
+    is_near(found, "0.12693661281682627277")
+    is_near(many_binary((10**6 * pure_dp("1/1000")).composition, DeltaAt(Fraction("1.0005"))), "0.126845965673491455")
+
+
+def few_outcomes_are_counted_one_by_one(exact):
+    for epsilon, value in (("1/50", "0.025095478920375013273"), ("3/20", "0.00030895284614751387802")):
+        is_near((3 * pure_dp("3/10").sampled(Poisson("3/20"))).delta(epsilon=epsilon), value)
+
+
+def releases_on_one_sample_share_their_coin(exact):
+    shared = compose(4 * gaussian(sigma=2), pure_dp("1/2")).sampled(Poisson("1/10"), together=True)
+    is_near(shared.delta(epsilon="1/4", direction="remove"), "0.010871494185456696796")
+    is_near(shared.delta(epsilon="1/20", direction="add"), "0.013123623225228101478")
+
+
+def groups_under_other_noise_are_mixtures_too(exact):
+    wide = laplace(scale="3/2").sampled(Poisson("1/5"))
+    is_near(
+        laplace(scale=2).sampled(Poisson("1/10")).group(removed=2).delta(epsilon="1/20", direction="remove"),
+        "0.024989443165373298384",
+    )
+    is_near(wide.group(removed=3).delta(epsilon="1/10", direction="add"), "0.10665070485928866189")
+    promised = pure_dp("1/2").sampled(Poisson("1/5")).group(removed=2)
+    found = promised.delta(epsilon="1/10", direction="remove")  # a class: no mechanism is known to lose as much
+    assert found.lower < Fraction("0.0544064468322866") < found.upper < Fraction("0.0544064468322867")
+    mixed = pure_dp("1/2").sampled(Poisson("1/5")).group(removed=1, added=1)
+    is_near(mixed.delta(epsilon="1/10", direction="remove"), "0.042112211543835159652")
+
+
+def redrawn_and_zeroed_records_are_priced_from_both_sides(exact):
+    release = gaussian(sigma=2, adjacency="replace_one").sampled(SampledWithReplacement(size=10, of=1000))
+    found = release.delta(epsilon="1/10")
+    assert 0 < found.lower <= Fraction("3.3424827153640140008e-7") * (1 + Fraction(1, 10**15))
+    assert Fraction("3.3424827153640140008e-7") * (1 - Fraction(1, 10**15)) <= found.upper < Fraction("3.3425e-7")
+    batch = gaussian(sigma="3/2").sampled(TruncatedPoisson(rate="1/50", cap=14, records=500))
+    for adjacency, value in (("replace_one", "0.000068967515427630401676"), ("zero_out", "0.000067982881425713191504")):
+        found = batch.under(adjacency).delta(epsilon="1/4", direction="forward")
+        assert Fraction(value) * (1 - Fraction(1, 10**12)) <= found.upper <= Fraction(value) * (1 + Fraction(1, 10**6))
+
+
+def no_sample_loses_more_than_the_whole(exact):
+    for sampled, whole in (
+        (laplace(scale=1).sampled(RandomAllocation(3)), laplace(scale=1)),
+        (gaussian(sigma=1).sampled(Poisson("1/3")), gaussian(sigma=1)),
+    ):
+        ways = published_laws((2 * sampled).composition)
+        assert [(2 * whole).composition] == list(ways)
+
+
+def errors_are_those_of_the_null_hypothesis_that_was_asked_for(exact):
+    sampled = gaussian(sigma=1).sampled(Poisson("1/10"))
+    for direction, value in (("remove", "0.92904889771585559294"), ("add", "0.94496555714497627281")):
+        found = sampled.tradeoff(alpha="1/20", direction=direction)
+        assert found.lower <= Fraction(value) <= found.upper
+        assert found.width < Fraction(1, 10**9)
+
+
 CHECKS = [
+    shapes_imply_ends_around_the_truth,
+    many_equal_binary_losses_are_counted,
+    few_outcomes_are_counted_one_by_one,
+    releases_on_one_sample_share_their_coin,
+    groups_under_other_noise_are_mixtures_too,
+    redrawn_and_zeroed_records_are_priced_from_both_sides,
+    no_sample_loses_more_than_the_whole,
+    errors_are_those_of_the_null_hypothesis_that_was_asked_for,
     epochs_and_steps_of_matrices_are_gaussian,
     rare_losses_are_seen_from_below,
     answers_beside_a_jump_of_the_tilted_law_are_narrow,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import groupby
-from typing import Any
+from typing import Any, Final
 
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.cyclic import CyclicSample
@@ -20,6 +20,7 @@ from dpaudit.claims import Adjacency
 from dpaudit.errors import Unsupported
 from dpaudit.exact import Exact, positive, rational, shown
 
+MOST_SAMPLED: Final = 1 << 18  # Steps of a matrix that is amplified by sampling, each of which has its own column
 GROUND = "the squared sensitivity of the strategy matrix lies between these (docs/prices.md, matrix mechanisms)"
 
 
@@ -79,6 +80,8 @@ def _sampled(matrix: Strategy, unit: Fraction, noise: Fraction, scheme: CyclicPo
             f"sampling amplifies a matrix with at most {scheme.bands} bands here, got {matrix.bandwidth}. Give more classes, or "
             "the participation without sampling.",
         )
+    if matrix.steps > MOST_SAMPLED:
+        raise Unsupported("DPA202", f"the columns of at most {MOST_SAMPLED} sampled steps are compared, got {matrix.steps}.")
     lengths = [matrix.product(step, step) for step in range(matrix.steps)]
     classes = [sorted(lengths[first :: scheme.bands], reverse=True) for first in range(min(scheme.bands, matrix.steps))]
     worst = classes[0] if isinstance(matrix, Toeplitz) else _worst(classes)

@@ -37,8 +37,9 @@ LENGTHENED: Final = 1.5  # Factor by which the line grows until what is left out
 WIDEST: Final = Fraction(1, 1 << 20)  # Relative width of an answer beyond which the lattice is asked instead
 CHECKED: Final = 0.02  # Relative width of the lattice that an answer is compared with
 CHECKED_ROUGHLY: Final = 0.3  # The same for many laws, each of which takes a lattice
-# Standard deviations by which the tilt of a line may miss that of the question, and the widest step between two tilts.
-NEAR, WIDEST_STEP = 0.7, 8
+# Standard deviations by which the tilt of a line may miss that of the question, and the widest step between two tilts: of lines
+# that serve many questions, and of shorter ones where these would be too long.
+REACHES: Final = ((3.0, 64), (0.7, 8))
 # Relative distances from the root of delta = target at which its side is decided.
 STEPS: Final = tuple(Fraction(1, 1 << bits) for bits in (44, 38, 32, 26, 20, 14))
 
@@ -163,16 +164,16 @@ def _from_below(composition: Composition, question: Question) -> Enclosure:
 
 def contour_for(parts: Parts, epsilon: Fraction | None, log_delta: float | None = None) -> tuple[Contour | None, Fraction]:
     """The line for questions near an epsilon or a delta, None where it takes too much work; and an epsilon to begin with."""
-    near = float(min(epsilon or 0, LARGEST))
+    target = float(min(epsilon or 0, LARGEST))
     with np.errstate(all="ignore"):  # floats that overflow make no plan
         for tail in TAILS:
             saddles = saddles_of(parts, tail)
             if saddles is not None:
-                place = saddles.for_epsilon(near) if log_delta is None else saddles.for_delta(log_delta)
+                place = saddles.for_epsilon(target) if log_delta is None else saddles.for_delta(log_delta)
                 if place is None:
                     break
-                line = _build_line(parts, tail, saddles.coarser(place, NEAR, WIDEST_STEP))
-                return line, Fraction(max(saddles.at(place)[0], 0.0))
+                lines = (_build_line(parts, tail, saddles.coarser(place, near, widest), near) for near, widest in REACHES)
+                return next(filter(None, lines), None), Fraction(max(saddles.at(place)[0], 0.0))
     return None, Fraction(0)
 
 
@@ -198,8 +199,8 @@ def _epsilon(line: Contour, target: Fraction, start: Fraction) -> Enclosure:
 
 
 @lru_cache(maxsize=64)
-def _build_line(parts: Parts, tail: int, place: int) -> Contour | None:
-    """The line at a tilt from the geometric grid, long enough to leave out little; None where that is too long."""
+def _build_line(parts: Parts, tail: int, place: int, near: float) -> Contour | None:
+    """The line at a tilt from the geometric grid for questions so many deviations around; None where it would be too long."""
     saddles = saddles_of(parts, tail)
     if saddles is None:
         return None
@@ -208,7 +209,7 @@ def _build_line(parts: Parts, tail: int, place: int) -> Contour | None:
     if place <= FINEST + TILTS_PER_OCTAVE // 2:  # all smaller epsilons come here as well, where delta is nearly 1
         epsilon, log_delta = 0.0, 0.0
     deviation = math.sqrt(variance) or 1.0
-    period, orders = period_for(sketches, theta, deviation, epsilon, log_delta - FADED)
+    period, orders = period_for(sketches, theta, deviation, epsilon, log_delta - FADED, near)
     spread = math.log(theta * (1 + theta)) + math.log(1 / theta**2 + deviation**2) / 2
     reach = math.sqrt(2 * (FADED + max(spread, 0.0))) / deviation
     if not 0 < reach * period < MOST_WORK:  # no number, or far too long
@@ -245,10 +246,10 @@ def _faded(side: int) -> float:
 
 
 def period_for(
-    sketches: Sequence[tuple[Sketch, int]], theta: float, deviation: float, epsilon: float, log_error: float
+    sketches: Sequence[tuple[Sketch, int]], theta: float, deviation: float, epsilon: float, log_error: float, near: float
 ) -> tuple[float, tuple[Fraction, Fraction]]:
     """The least period at which images on both sides are small enough, and the orders that show it."""
-    margin = 2 * deviation
+    margin = (1 + max(near, 1.0)) * deviation
     periods, orders = [], []
     for candidates in (
         np.append(theta * (1 - np.geomspace(0.02, 0.99, 32)), 0.0),

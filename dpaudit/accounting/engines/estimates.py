@@ -51,7 +51,7 @@ def _estimate(parts: Parts, epsilon: float) -> float | None:
 def _line(saddles: Saddles, place: int, epsilon: float, log_delta: float) -> float | None:
     """The trapezoidal rule for the inverse transform of the sketches, None where it does not fade or nothing is left."""
     theta, deviation = tilt_at(place), math.sqrt(saddles.at(place)[2]) or 1.0
-    period, _ = period_for(saddles.sketches, theta, deviation, epsilon, log_delta - FADED)
+    period, _ = period_for(saddles.sketches, theta, deviation, epsilon, log_delta - FADED, 1.0)
     reach, laws = math.sqrt(2 * FADED) / deviation, [(sketch.tilted(theta), sketch, times) for sketch, times in saddles.sketches]
     kept = [(law.weights > SMALLEST_WEIGHT, law, sketch, times) for law, sketch, times in laws]
     cumulant = sum(times * law.cumulant for law, _, times in laws)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
-from typing import Final
+from functools import lru_cache
+from typing import Final, cast
 
 from flint import arb
 
 from dpaudit.accounting.laws.distributions import distribution_of
+from dpaudit.accounting.laws.seen import Cumulated, cumulate
 from dpaudit.accounting.model.composition import Composition
 from dpaudit.accounting.model.distribution import Distribution
 from dpaudit.exact import Enclosure, Reason, ball, ball_endpoints, working_precision
@@ -45,11 +48,16 @@ def largest_jump(composition: Composition, epsilon: Fraction) -> Enclosure | Non
 
 def _above(distribution: Distribution, places: Sequence[arb]) -> list[tuple[arb, arb]]:
     """P mass at or below, and Q mass at or above, that of the losses beyond each place, as balls below 1."""
-    finite, infinite, _ = distribution.points(TAIL)
-    masses = []
+    points, masses = _cumulated(cast("Hashable", distribution)), []
     for place, side in zip(places, distribution.sides(places), strict=True):
-        large = [point for point in finite if point[0] > place]
-        p_mass = side.p_above + infinite + sum((p for _, p, _ in large), arb(0))
-        q_mass = side.q_above + sum((q for _, _, q in large), arb(0))
+        first = bisect_right(points.losses, float(place))  # a point next to the place may count or not: any event is sound
+        p_mass, q_mass = side.p_above + points.p_masses[first], side.q_above + points.q_masses[first]
         masses.append((arb(p_mass.lower()).max(arb(0)), arb(q_mass.upper())))
     return masses
+
+
+@lru_cache(maxsize=64)
+def _cumulated(distribution: Hashable) -> Cumulated:
+    """Masses of all points from each one on, the infinite loss included."""
+    assert isinstance(distribution, Distribution)  # noqa: S101 - typing knows no distribution that can be looked up
+    return cumulate(distribution.points(TAIL))

@@ -12,7 +12,7 @@ from dpaudit.accounting.engines.parts import Parts
 from dpaudit.accounting.engines.plan import Sketch, float_sketch, saddle_point
 
 TILTS_PER_OCTAVE: Final = 16  # The finest grid of tilts
-COARSER: Final = (16, 8, 4, 2)  # Steps of the grid that are tried in turn, for one composition to answer more questions
+COARSER: Final = (64, 32, 16, 8, 4, 2)  # Steps of the grid that are tried in turn, for one composition to answer more questions
 FINEST: Final = -12 * TILTS_PER_OCTAVE  # Place of the smallest tilt, which serves all smaller epsilons
 JUMP: Final = 4  # Standard deviations; where the mean moves further between two places the tilted law is another one
 STEEPEST: Final = 40 * TILTS_PER_OCTAVE  # Place of the largest; a question beyond is about a loss at its greatest values

@@ -28,7 +28,7 @@ TAILS: Final = (1200, 320)
 LARGEST: Final = Fraction(10**15)  # Epsilons beyond this are as good as this one for a plan
 NARROW: Final = Fraction(1, 10**6)  # Relative width of an epsilon that needs no lattice
 # Standard deviations by which the tilt of a lattice may miss, and of one that is only compared with; the widest step of the first.
-NEAR, ROUGHLY_NEAR, FINE = 0.35, 1.5, 4
+NEAR, ROUGHLY_NEAR, FINE = 1.0, 3.0, 8
 SMALL_LATTICE: Final = 1 << 17  # Lattices of at most so many places are small
 # Relative widths that are tried until a plan is affordable.
 WIDTHS: Final = tuple(WIDTH * factor for factor in (1.0, 1.4, 2.0, 2.8, 4.0, 8.0, 16.0))

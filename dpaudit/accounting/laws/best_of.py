@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 from flint import arb
 
@@ -12,6 +13,9 @@ from dpaudit.accounting.laws.response import Response, pure_response
 from dpaudit.accounting.model.law import FiniteLosses, Law, OnlyAbove, Symmetric, Unbounded
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, ball, ball_endpoints, in_range, positive, rational, shown, working_precision
+
+LEAST_STOP: Final = 128  # The smallest probability of stopping that a mean number of runs is turned into is 2 to minus this
+STOP_BITS: Final = 48  # Bits of it
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,25 @@ def expected_runs(shape: Fraction, stop: Fraction) -> arb:
     if shape == 0:
         return left / -ball(stop).log()
     return left * ball(shape) / -(ball(shape) * ball(stop).log()).expm1()
+
+
+def stop_of_mean(shape: Fraction, mean: Fraction) -> Fraction:
+    """A probability of stopping at which at least `mean` runs are expected, next to the largest; DPA103 where there is none."""
+    # More runs are expected the smaller it is, and every bound on their best rises with them.
+    least = next((power for power in range(1, LEAST_STOP) if _reaches(shape, Fraction(1, 2**power), mean)), None)
+    if mean <= 1 or least is None:
+        raise InvalidArgument("DPA103", f"mean must be above 1 and not beyond all runs, got {shown(mean)}.")
+    low, high = Fraction(1, 2**least), Fraction(2, 2**least)
+    for _ in range(STOP_BITS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _reaches(shape, middle, mean) else (low, middle)
+    return low
+
+
+def _reaches(shape: Fraction, stop: Fraction, mean: Fraction) -> bool:
+    """True if so many runs are certainly expected."""
+    with working_precision(256):
+        return bool(expected_runs(shape, stop) >= ball(mean))
 
 
 def checked_mean(mean: Exact) -> Fraction:

@@ -65,8 +65,11 @@ class Seen:
         return sum((p_mass * (ball(order) * loss).exp() for loss, p_mass, _ in self.points(ROUGH_TAIL).finite), arb(0)).log()
 
     def profile(self, epsilon: arb) -> arb:
-        found, other = _sums(self).delta(epsilon), None if self.beside is None else profile_of(self.beside)
-        return found if other is None else found.max(other(epsilon))
+        """That of the groups or of the other law, whichever is certainly higher: only lower ends count."""
+        # The maximum of a tiny ball and a wide one would be a ball that reaches below 0.
+        found, beside = _sums(self).delta(epsilon), None if self.beside is None else profile_of(self.beside)
+        other = found if beside is None else beside(epsilon)
+        return other if other.lower() > found.lower() else found
 
     def profile_source(self) -> str:
         return f"outputs that are not told apart (post-processing): {self.describe()}"

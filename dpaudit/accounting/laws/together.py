@@ -12,6 +12,7 @@ from flint import arb, fmpq
 from dpaudit.accounting.laws.between import Between, end_of, law_below
 from dpaudit.accounting.laws.gaussian import SquaredGaussian
 from dpaudit.accounting.laws.laplace import Laplace, is_short, summed_profile
+from dpaudit.accounting.laws.normal_laplace import NormalAndLaplace
 from dpaudit.accounting.laws.response import BoundedRange
 from dpaudit.accounting.laws.sampled import profile_of
 from dpaudit.accounting.model.composition import Composition
@@ -176,16 +177,21 @@ def _together(parts: Sequence[tuple[Law, int]]) -> Law:
     finite = [(law, count) for law, count in parts if isinstance(law, Finite) and not isinstance(law, GaussianShaped)]
     smooth = [(law, count) for law, count in parts if not isinstance(law, (Finite, GaussianShaped))]
     if square:
-        smooth.append((SquaredGaussian(square, name), 1))
+        normal = SquaredGaussian(square, name)
+        alone = smooth[0] if len(smooth) == 1 else None
+        if alone is not None and isinstance(alone[0], Laplace) and alone[1] == 1:
+            smooth = [(NormalAndLaplace(normal, alone[0]), 1)]
+        else:
+            smooth.append((normal, 1))
     if not finite and len(smooth) == 1 and smooth[0][1] == 1:
         return smooth[0][0]
     if not smooth:
         return Joined(tuple(finite))
     law = Together(Joined(tuple(finite)), tuple(smooth))
     laplace = [(part, count) for part, count in smooth if isinstance(part, Laplace)]
-    alone = len(smooth) == 1 and smooth[0][1] == 1 and profile_of(smooth[0][0]) is not None
+    closed = len(smooth) == 1 and smooth[0][1] == 1 and profile_of(smooth[0][0]) is not None
     found = law.finite.atoms(TAIL)
-    if found is None or not (alone or (len(laplace) == len(smooth) and is_short(laplace, len(found.atoms)))):
+    if found is None or not (closed or (len(laplace) == len(smooth) and is_short(laplace, len(found.atoms)))):
         names = ", ".join(part.describe() for part, _ in parts)
         raise Unsupported(
             "DPA202", f"no closed form is known for one sample that {names} share. Sample each release on its own, or state bounds."

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 ROUNDING: Final = Fraction(1, 1 << 30)  # Covers what sums of doubles lose, far more than they do
 MOST_PATTERNS: Final = 1 << 12  # Patterns up to which each is looked at
+MOST_PAIRS: Final = 1 << 22  # Pairs of columns beyond which no pattern is summed up
 MOST_TABLE: Final = 1 << 31  # Steps squared times participations beyond which the search is not begun
 
 
@@ -84,15 +85,22 @@ def _of_epochs(matrix: Strategy, order: FixedOrder) -> Squared:
         raise InvalidArgument(
             "DPA103", f"epochs * steps must be the {matrix.steps} steps of the matrix, got {order.epochs} * {order.steps}."
         )
-    patterns = [range(start, matrix.steps, order.steps) for start in range(order.steps)]
     if isinstance(matrix, Toeplitz) and matrix.falling:
-        whole = pattern_sum(matrix, patterns[0])
+        whole = _of_leftmost(matrix, order.steps, order.epochs)
         return Squared(whole, whole, LEFTMOST)
-    if order.steps * order.epochs**2 > 1 << 22:
+    if order.steps * order.epochs**2 > MOST_PAIRS:
         raise Unsupported("DPA202", f"a search over {order.steps} patterns of {order.epochs} steps is too long.")
+    patterns = [range(start, matrix.steps, order.steps) for start in range(order.steps)]
     low = max(pattern_sum(matrix, pattern) for pattern in patterns)
     high = max(pattern_sum(matrix, pattern, abs) for pattern in patterns)
     return Squared(low, high, "the worst of all places of an epoch")
+
+
+def _of_leftmost(matrix: Toeplitz, separation: int, count: int) -> Fraction:
+    """What the earliest pattern sums up to; DPA202 where it has too many pairs of columns."""
+    if count * min(count, 1 + (matrix.bandwidth - 1) // separation) > MOST_PAIRS:
+        raise Unsupported("DPA202", f"the pairs of {count} steps that are {separation} apart are too many.")
+    return pattern_sum(matrix, range(0, count * separation, separation))
 
 
 LEFTMOST: Final = "coefficients do not increase, so the earliest pattern is worst (docs/prices.md, matrix mechanisms)"
@@ -101,9 +109,8 @@ LEFTMOST: Final = "coefficients do not increase, so the earliest pattern is wors
 def _of_separated(matrix: Strategy, apart: MinSeparation) -> Squared:
     """By the theorem of its kind; else between the best pattern found and a bound by two dynamic programs."""
     count = min(apart.participations, 1 + (matrix.steps - 1) // apart.separation)
-    leftmost = range(0, count * apart.separation, apart.separation)
     if isinstance(matrix, Toeplitz) and (matrix.falling or matrix.bandwidth <= apart.separation):
-        whole = pattern_sum(matrix, leftmost)
+        whole = _of_leftmost(matrix, apart.separation, count)
         ground = LEFTMOST if matrix.falling else "columns of a pattern have nothing in common, and earlier ones are longer"
         return Squared(whole, whole, ground)
     if matrix.steps > MOST_STEPS or matrix.steps**2 * count > MOST_TABLE:
@@ -115,7 +122,7 @@ def _of_separated(matrix: Strategy, apart: MinSeparation) -> Squared:
     if sum(_number(matrix.steps, apart.separation, size) for size in range(1, count + 1)) <= MOST_PATTERNS:
         return _of_few(matrix, apart.separation, count)
     high, reach = _row_bound(matrix, apart.separation, count)
-    tried = [leftmost, _best_pattern(reach, apart.separation, count)]
+    tried = [range(0, count * apart.separation, apart.separation), _best_pattern(reach, apart.separation, count)]
     low = max(max_column(matrix), *(pattern_sum(matrix, pattern) for pattern in tried))
     return Squared(low, max(low, high), "above by what one column shares with the others of a pattern; below by the best one found")
 

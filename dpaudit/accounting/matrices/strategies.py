@@ -15,6 +15,7 @@ from flint import fmpz_mat
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, kind_of, rational
 
+MOST_BANDS: Final = 1 << 13  # Most coefficients of `prefix_root`
 MOST_STEPS: Final = 1 << 12  # Most steps of a matrix whose columns have to be compared pair by pair
 Matrix: TypeAlias = "Strategy | Sequence[Sequence[Exact]]"
 
@@ -185,18 +186,19 @@ def prefix_root(*, bands: int) -> tuple[Fraction, ...]:
     """First coefficients of the square root of the matrix of all prefix sums.
 
     Args:
-      bands: number of coefficients, at least 1.
+      bands: number of coefficients, from 1 to 2^13: their digits grow with them.
     Returns:
       Exact coefficients 1, 1/2, 3/8, 5/16, ... for `toeplitz`.
     Raises:
-      InvalidArgument: `bands` is no integer (DPA105) or below 1 (DPA103).
+      InvalidArgument: `bands` is no integer (DPA105) or out of range (DPA103).
     Source: Fichtenberger, Henzinger, Upadhyay 2023.
     Example:
       >>> [str(value) for value in prefix_root(bands=3)]
       ['1', '1/2', '3/8']
     """
-    count = integer(bands, "bands", lower=1)
-    return tuple(Fraction(math.comb(2 * index, index), 4**index) for index in range(count))
+    count = integer(bands, "bands", lower=1, upper=MOST_BANDS)
+    chosen = accumulate(range(1, count), lambda last, index: last * (4 * index - 2) // index, initial=1)
+    return tuple(Fraction(ways, 1 << (2 * index)) for index, ways in enumerate(chosen))
 
 
 def strategy_of(matrix: Any) -> Strategy:

@@ -9,6 +9,7 @@ import pytest
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -110,3 +111,8 @@ def test_records_are_encoded_one_by_one():
     assert ["n", "c_x", "c_y", "t_0", "t_1", "t_2", "t_3"] == encoder.get_feature_names_out().tolist()
     assert (4, 7) == whole.shape
     assert np.isfinite(whole).all()
+
+
+def test_an_encoder_names_no_columns_before_it_has_seen_them():
+    with pytest.raises(NotFittedError):
+        TableEncoder([(0, 1)]).get_feature_names_out()

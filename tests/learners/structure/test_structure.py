@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
 from dpaudit.claims import GDP
@@ -94,6 +95,14 @@ def test_directions_and_variances_are_those_of_the_records():
     assert np.allclose(model.mean_, 0.1, atol=0.02)
     assert model.inverse_transform(model.transform(rows)).shape == rows.shape
     assert ["privatepca0", "privatepca1"] == model.get_feature_names_out().tolist()
+
+
+@pytest.mark.parametrize("kind", [PrivateKMeans, PrivatePCA])
+def test_what_needs_a_fit_says_so(kind):
+    for name in ("predict", "transform", "inverse_transform"):
+        if hasattr(kind, name):
+            with pytest.raises(NotFittedError):
+                getattr(made(kind), name)([[0.0]])
 
 
 @pytest.mark.parametrize("relation", [{}, {"adjacency": "add_remove", "n_nominal": 10_000}])
