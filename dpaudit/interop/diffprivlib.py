@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpaudit.claims import Adjacency, ApproxDP, Claim, PureDP
 from dpaudit.errors import InvalidArgument
+from dpaudit.interop.adapted import adapt
 from dpaudit.interop.noting import note_calls
 from dpaudit.interop.sklearn import fit_function
 from dpaudit.targets import Target
@@ -72,7 +73,7 @@ def from_diffprivlib(
             return what(data, random_state=int(rng.integers(2**32)), **own)
 
     name = type(what).__name__ if model else getattr(getattr(what, "func", what), "__name__", "")
-    return Target(run=run, claim=claim, **{"name": name, **others})
+    return Target(run=adapt(run, what), claim=claim, **{"name": name, **others})
 
 
 def _limits(what: Any, *, model: bool) -> tuple[Any, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpaudit.claims import Claim, PureDP
 from dpaudit.errors import InvalidArgument
+from dpaudit.interop.adapted import adapt
 from dpaudit.plain.streams import seed_globals
 from dpaudit.targets import Target
 
@@ -39,11 +40,7 @@ def from_function(function: Callable[[Any], Any], *, claim: Claim, **others: Any
     if not callable(function):
         raise InvalidArgument("DPA105", f"a function of the data is expected, got a {type(function).__name__}.")
 
-    def run(data: Any, rng: Generator) -> Any:
-        seed_globals(rng)
-        return function(data)
-
-    return Target(run=run, claim=claim, **{"name": getattr(function, "__name__", ""), **others})
+    return _seeded(function, function, claim=claim, **others)
 
 
 def from_client(privatise: Callable[[Any], Any], *, epsilon: Any, values: Sequence[Any], **others: Any) -> Target:
@@ -71,4 +68,15 @@ def from_client(privatise: Callable[[Any], Any], *, epsilon: Any, values: Sequen
         raise InvalidArgument("DPA105", f"a function of one value is expected, got a {type(privatise).__name__}.")
     pairs = [([one], [other]) for one, other in combinations(values, 2)]
     given = {"name": getattr(privatise, "__name__", ""), "neighbours": pairs, **others}
-    return from_function(lambda data: privatise(data[0]), claim=Claim(PureDP(epsilon=epsilon), "replace_one"), **given)
+    claim = Claim(PureDP(epsilon=epsilon), "replace_one")
+    return _seeded(lambda data: privatise(data[0]), privatise, claim=claim, **given)
+
+
+def _seeded(release: Callable[[Any], Any], what: Any, *, claim: Claim, **others: Any) -> Target:
+    """A target that seeds the global generators before each release, and stands for what it calls."""
+
+    def run(data: Any, rng: Generator) -> Any:
+        seed_globals(rng)
+        return release(data)
+
+    return Target(run=adapt(run, what), claim=claim, **{"name": getattr(what, "__name__", ""), **others})
