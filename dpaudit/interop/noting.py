@@ -47,7 +47,7 @@ def _with_note(original: Callable[..., Any], adjacency: Adjacency, busy: list[ob
 
     @functools.wraps(original)
     def randomise(mechanism: Any, *values: Any, **named: Any) -> Any:
-        asked = [getattr(mechanism, name, None) for name in ("epsilon", "sensitivity")]
+        asked: list[Any] = [getattr(mechanism, name, None) for name in ("epsilon", "sensitivity")]
         if busy or not values or not all(isinstance(one, numbers.Real) for one in (values[0], *asked)):
             return original(mechanism, *values, **named)
         epsilon, sensitivity = (rational(float(one)) for one in asked)

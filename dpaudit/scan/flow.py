@@ -328,8 +328,8 @@ class Flow:
         if found := calls.drawn(node, name, generator[0] if generator else None):
             return self._draw(node, found, generator[1] if generator else None)
         if calls.is_uniform(name or last, generator[0] if generator else None):
-            kind, seed = generator or (None, None)
-            return self._draw_uniform(node, calls.uniform_source(name, kind), seed)
+            source = calls.uniform_source(name, generator[0] if generator else None)
+            return self._draw_uniform(node, source, generator[1] if generator else None)
         everything = [owner, *arguments, *named.values()]
         if last in {"log", "log1p"} and any(one.has(v.UNIFORM) for one in everything):
             return self._inverse(node, everything)
