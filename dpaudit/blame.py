@@ -24,6 +24,19 @@ _ROOT: Final = Path(__file__).resolve().parent.parent
 _OWN: Final = tuple(str(_ROOT / name) for name in ("dpaudit", "learners", "mechanisms", "proofs"))
 _INSTALLED: Final = (str(Path(traceback.__file__).resolve().parent), *_OWN)
 """The folders of Python's library and of this distribution."""
+ADAPTERS: Final = str(_ROOT / "dpaudit" / "interop")
+"""Where the functions are that adapters make; nobody looks for a mistake there."""
+PACKAGES: Final = ("site-packages", "dist-packages")
+"""The names of folders that hold installed packages."""
+_TOOLS: Final = frozenset(
+    {
+        "_pytest", "Cython", "dask", "faker", "flax", "haiku", "hypothesis", "IPython", "jax", "jaxlib", "joblib", "keras",
+        "llvmlite", "matplotlib", "narwhals", "networkx", "numba", "numpy", "pandas", "pluggy", "polars", "pyarrow",
+        "pydantic", "pyspark", "pytest", "ray", "rich", "scipy", "sklearn", "sqlalchemy", "statsmodels", "sympy",
+        "tensorflow", "torch", "torchvision", "tqdm", "xgboost",
+    }
+)  # fmt: skip
+"""Packages that compute, and promise no privacy: where runs part inside them, the line of their caller says more."""
 
 _UNKNOWN: Final = re.compile(r"[\w.<>]+\(\) got an unexpected keyword argument '(?P<word>\w+)'.*")
 _MISSING: Final = re.compile(r"[\w.<>]+\(\) missing \d+ required (positional|keyword-only) arguments?: ['\w, ]+")
@@ -110,7 +123,14 @@ def _innermost(error: BaseException) -> TracebackType | None:
 
 def is_installed(file: str) -> bool:
     """True if code is Python's, an installed package's or this distribution's."""
-    return file.startswith(("<", *_INSTALLED)) or "site-packages" in file
+    return file.startswith(("<", *_INSTALLED)) or any(name in file for name in PACKAGES)
+
+
+def is_library(file: str) -> bool:
+    """True if code is that of an installed package which may promise something of its own."""
+    path = Path(file)
+    place = next((place for place, part in enumerate(path.parts) if part in PACKAGES), None)
+    return place is not None and not file.startswith(_OWN) and path.parts[place + 1].removesuffix(".py") not in _TOOLS
 
 
 def _last(error: BaseException) -> TracebackType | None:

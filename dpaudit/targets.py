@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, get_args
 
+from dpaudit.blame import ADAPTERS, PACKAGES
 from dpaudit.claims import Adjacency, Claim, Guarantee
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, kind_of, positive, word
@@ -168,11 +169,18 @@ class Target:
             file, (_, line) = inspect.getsourcefile(function), inspect.getsourcelines(function)
         except (TypeError, OSError):
             return None
-        return (short_path(Path(file)), line) if file else None
+        is_ours = file is None or file.startswith(ADAPTERS)  # it calls a program, or a library that is not Python
+        return None if file is None or is_ours else (short_path(Path(file)), line)
 
 
 def short_path(file: Path) -> str:
-    """Return a file's path from the current folder if it is inside, else from the innermost folder of the import path around it."""
+    """Return a file's path from the current folder if it is inside, else from the innermost folder of the import path around it.
+
+    The path of an installed package begins with the package.
+    """
+    for folder in file.parents:
+        if folder.name in PACKAGES:
+            return file.relative_to(folder).as_posix()
     around = [folder for folder in map(Path, sys.path) if folder.is_absolute() and file.is_relative_to(folder)]
     if file.is_relative_to(Path.cwd()):
         return file.relative_to(Path.cwd()).as_posix()

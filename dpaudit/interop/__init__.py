@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from dpaudit.interop.functions import from_function as from_function
     from dpaudit.interop.opacus import from_opacus as from_opacus
     from dpaudit.interop.opendp import from_opendp as from_opendp
+    from dpaudit.interop.pipelines import from_pipeline_dp as from_pipeline_dp
     from dpaudit.interop.programs import from_program as from_program
     from dpaudit.interop.sklearn import from_sklearn as from_sklearn
+    from dpaudit.interop.tables import from_sql as from_sql
 
 _HOMES: Final = {
     "from_client": "functions",
@@ -24,8 +26,10 @@ _HOMES: Final = {
     "from_function": "functions",
     "from_opacus": "opacus",
     "from_opendp": "opendp",
+    "from_pipeline_dp": "pipelines",
     "from_program": "programs",
     "from_sklearn": "sklearn",
+    "from_sql": "tables",
     "to_dp_accounting": "event_writing",
 }
 

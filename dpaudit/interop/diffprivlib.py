@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from dpaudit.claims import Adjacency, ApproxDP, Claim, PureDP
 from dpaudit.errors import InvalidArgument
-from dpaudit.interop.noting import note_calls
+from dpaudit.interop.adapted import adapt
+from dpaudit.interop.noting import mechanisms_of_diffprivlib, note_calls
 from dpaudit.interop.sklearn import fit_function
 from dpaudit.targets import Target
 
@@ -66,13 +67,13 @@ def from_diffprivlib(
 
     def run(data: Any, rng: Generator) -> Any:
         own = {} if accountant is None else {"accountant": deepcopy(accountant)}
-        with note_calls(relation):
+        with note_calls(relation, mechanisms_of_diffprivlib()):
             if fit is not None:
                 return fit(data, rng, **own)
             return what(data, random_state=int(rng.integers(2**32)), **own)
 
     name = type(what).__name__ if model else getattr(getattr(what, "func", what), "__name__", "")
-    return Target(run=run, claim=claim, **{"name": name, **others})
+    return Target(run=adapt(run, what), claim=claim, **{"name": name, **others})
 
 
 def _limits(what: Any, *, model: bool) -> tuple[Any, Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.claims import Claim, PureDP
 from dpaudit.errors import InvalidArgument
+from dpaudit.interop.adapted import adapt
+from dpaudit.interop.noting import note_calls
 from dpaudit.plain.streams import seed_globals
 from dpaudit.targets import Target
 
@@ -15,19 +17,23 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 
-def from_function(function: Callable[[Any], Any], *, claim: Claim, **others: Any) -> Target:
+def from_function(
+    function: Callable[[Any], Any], *, claim: Claim, mechanisms: Mapping[type, str] | None = None, **others: Any
+) -> Target:
     """A function of the data that draws from global generators as an audit target.
 
     Args:
       function: function of the data. Its randomness comes from `random`, `numpy.random`, torch, or numpy inside code that numba
         compiles; what comes from the operating system or from a generator of its own is not seeded, and cannot be replayed.
       claim: what it promises.
+      mechanisms: classes of the library whose method, by its name, adds noise to a number, and whose attributes `epsilon` and
+        `sensitivity` say how much; the audit then checks these sensitivities, and sums the epsilons, as for diffprivlib.
       others: what else a Target takes: `neighbours` or `data`, `name` and others.
     Returns:
       A Target. Each run seeds these global generators from the audit's seed first, so that runs can be replayed; they stay seeded
       after the audit, so nothing that is to be private may be drawn from them later in the same process.
     Raises:
-      InvalidArgument: not a function (DPA105), or what a Target refuses (DPA404).
+      InvalidArgument: not a function, or a class without such a method (DPA105), or what a Target refuses (DPA404).
     Source: docs/adapters.md, "Global generators and local clients".
     Example:
       >>> import numpy as np, random
@@ -39,11 +45,18 @@ def from_function(function: Callable[[Any], Any], *, claim: Claim, **others: Any
     if not callable(function):
         raise InvalidArgument("DPA105", f"a function of the data is expected, got a {type(function).__name__}.")
 
-    def run(data: Any, rng: Generator) -> Any:
-        seed_globals(rng)
-        return function(data)
+    methods = dict(mechanisms or {})
+    for kind, method in methods.items():
+        if not isinstance(kind, type) or not callable(getattr(kind, str(method), None)):
+            raise InvalidArgument(
+                "DPA105", f"mechanisms must be classes, each with the name of its method, got {method!r} for {kind!r}."
+            )
 
-    return Target(run=run, claim=claim, **{"name": getattr(function, "__name__", ""), **others})
+    def release(data: Any) -> Any:
+        with note_calls(claim.relation, methods):
+            return function(data)
+
+    return seeded_target(release if methods else function, function, claim=claim, **others)
 
 
 def from_client(privatise: Callable[[Any], Any], *, epsilon: Any, values: Sequence[Any], **others: Any) -> Target:
@@ -71,4 +84,15 @@ def from_client(privatise: Callable[[Any], Any], *, epsilon: Any, values: Sequen
         raise InvalidArgument("DPA105", f"a function of one value is expected, got a {type(privatise).__name__}.")
     pairs = [([one], [other]) for one, other in combinations(values, 2)]
     given = {"name": getattr(privatise, "__name__", ""), "neighbours": pairs, **others}
-    return from_function(lambda data: privatise(data[0]), claim=Claim(PureDP(epsilon=epsilon), "replace_one"), **given)
+    claim = Claim(PureDP(epsilon=epsilon), "replace_one")
+    return seeded_target(lambda data: privatise(data[0]), privatise, claim=claim, **given)
+
+
+def seeded_target(release: Callable[[Any], Any], what: Any, *, claim: Claim, **others: Any) -> Target:
+    """A target that seeds the global generators before each release, and stands for what it calls."""
+
+    def run(data: Any, rng: Generator) -> Any:
+        seed_globals(rng)
+        return release(data)
+
+    return Target(run=adapt(run, what), claim=claim, **{"name": getattr(what, "__name__", ""), **others})

@@ -8,7 +8,7 @@ from typing import Final
 
 from dpaudit.errors import Unsupported
 
-_PACKAGES: Final = {"dp_accounting": "dp-accounting", "diffprivlib": "diffprivlib"}
+_PACKAGES: Final = {"dp_accounting": "dp-accounting", "pipeline_dp": "pipeline-dp"}
 
 
 def library(name: str) -> ModuleType:

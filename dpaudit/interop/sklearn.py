@@ -10,6 +10,7 @@ import numpy as np
 from dpaudit.claims import Claim
 from dpaudit.errors import InvalidArgument
 from dpaudit.extras import require
+from dpaudit.interop.adapted import adapt
 from dpaudit.targets import Target
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def from_sklearn(
       ['coef_']
     """
     others = {"name": type(estimator).__name__, **others}
-    return Target(run=fit_function(estimator, released, rows, labels=labels), claim=claim, **others)
+    fit = fit_function(estimator, released, rows, labels=labels)
+    return Target(run=adapt(fit, estimator), claim=claim, **others)
 
 
 def fit_function(estimator: Any, released: Sequence[str], rows: Any, *, labels: bool) -> Callable[..., dict[str, Any]]:

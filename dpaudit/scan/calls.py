@@ -34,6 +34,7 @@ KEEP_MANY: Final = {
     "round", "flatten", "ravel", "reshape", "float", "int", "abs", "items", "head", "to_frame", "reset_index",
 }  # fmt: skip
 CLIPS: Final = {"clip", "clamp", "clip_", "clamp_", "clip_by_value"}
+_SHAPES: Final = {"view", "reshape", "unsqueeze", "expand", "expand_as", "to", "detach", "squeeze"}
 NORM_CLIPS: Final = {"clip_grad_norm_", "clip_grad_norm", "clip_by_norm", "clip_by_global_norm"}
 
 
@@ -170,7 +171,56 @@ def generator_of(call: ast.Call, name: str) -> tuple[str, ast.expr | None] | Non
         return "numpy", seed
     if name == "random.Random":
         return "random", seed
-    return ("system", None) if name == "random.SystemRandom" else None
+    return ("system", None) if name in {"random.SystemRandom", "secrets.SystemRandom"} else None
+
+
+def is_release(name: str) -> bool:
+    """True if a call gives out its first argument with noise: a measurement of OpenDP, or a mechanism of diffprivlib."""
+    if name.startswith("diffprivlib.mechanisms."):
+        return name.endswith(".randomise")
+    made, _, method = name.rpartition(".")
+    return name.startswith("opendp.") and method in {"", "invoke"} and bool({"m", "measurements"} & set(made.split(".")))
+
+
+def without_shape(node: ast.expr) -> ast.expr:
+    """Return an expression without the calls and subscripts that show the same numbers in another shape."""
+    while True:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SHAPES:
+            node = node.func.value
+        elif isinstance(node, ast.Subscript) and _adds_axes(node):
+            node = node.value
+        else:
+            return node
+
+
+def bound_of_factor(factor: ast.expr, *, grows: bool) -> ast.expr | None:
+    """Return the bound of a factor min(1, bound / norm), or of a divisor max(1, norm / bound); None for any other."""
+    factor = without_shape(factor)
+    if not isinstance(factor, ast.Call):
+        return None
+    last, options = last_name(factor.func), {one.arg: one.value for one in factor.keywords}
+    limit = "min" if grows else "max"
+    parts = [*factor.args, *(options[key] for key in (limit, f"a_{limit}") if key in options)]
+    if last in CLIPS:
+        if isinstance(factor.func, ast.Attribute) and isinstance(factor.func.value, ast.BinOp):
+            parts = [factor.func.value, *parts]
+        if limit not in options and f"a_{limit}" not in options:
+            return None
+    elif last not in ({"max", "maximum"} if grows else {"min", "minimum"}) or options:
+        return None
+    ratio = next((one for one in parts if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Div)), None)
+    if ratio is None or len(parts) != 2 or not any(isinstance(one, ast.Constant) and one.value == 1 for one in parts):
+        return None
+    return ratio.right if grows else ratio.left
+
+
+def _adds_axes(node: ast.Subscript) -> bool:
+    """True for `x[:, None]`, which shows the same numbers in another shape."""
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return all(
+        isinstance(one, ast.Slice) or (isinstance(one, ast.Constant) and one.value in (None, ...)) or last_name(one) == "newaxis"
+        for one in parts
+    )
 
 
 def library_of(name: str) -> str | None:

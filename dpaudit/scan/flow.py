@@ -24,6 +24,7 @@ class Flow:
         self.imports = imports
         self.known: dict[str, Value] = dict(outside)
         self.helpers = helpers
+        self.written: dict[str, ast.expr | None] = {}
         self.loops: tuple[Loop, ...] = ()
         self.tests: tuple[frozenset[str], ...] = ()
         for name in scope.parameters:
@@ -116,14 +117,9 @@ class Flow:
         name = dotted(target)
         if not name:
             return
-        last = name.rsplit(".", 1)[-1]
-        if value.has(v.EXTREME) and value.line is None and (names.SENSITIVITY.search(last) or names.SCALE.search(last)):
-            value = replace(value, line=line)
-        if not value.tags and value.generator is None and names.is_data(last) and _is_unknown(node):
-            value = replace(value, tags=frozenset({v.DATA}))
-        if value.expr is not None and _speaks_for_itself(last, set(names_in(value.expr))):
-            value = replace(value, expr=None)
+        value = _as_named(name.rsplit(".", 1)[-1], value, node, line)
         self.known[name] = value
+        self.written[name] = node
         self.scope.assigned.append(Assigned(name, line, value, self.loops, self.tests[-1] if self.tests else frozenset()))
 
     def assigned_part(self, target: ast.Subscript, value: Value, line: int) -> None:
@@ -252,6 +248,8 @@ class Flow:
         left, right = self.value(node.left), self.value(node.right)
         if isinstance(node.op, (ast.Add, ast.Sub)):
             return self._sum(node, left, right)
+        if isinstance(node.op, ast.RShift) and calls.library_of(right.origin):
+            return right  # what OpenDP chains is what its last step is
         if (clipped := self._clipped_by_factor(node, left, right)) is not None:
             return clipped
         if isinstance(node.op, ast.Div):
@@ -264,14 +262,14 @@ class Flow:
 
     def _clipped_by_factor(self, node: ast.BinOp, left: Value, right: Value) -> Value | None:
         """A value times min(1, bound / norm), or divided by max(1, norm / bound); None for any other product."""
-        wanted = {ast.Mult: ("min", "minimum"), ast.Div: ("max", "maximum")}.get(type(node.op), ())
+        if not isinstance(node.op, (ast.Mult, ast.Div)):
+            return None
         for factor, value in ((node.right, left), (node.left, right)):
-            if not isinstance(factor, ast.Call) or names.last_name(factor.func) not in wanted or len(factor.args) != 2:
+            plain = calls.without_shape(factor)
+            made = self.written.get(plain.id) if isinstance(plain, ast.Name) else plain
+            bound = None if made is None else calls.bound_of_factor(made, grows=isinstance(node.op, ast.Div))
+            if bound is None:
                 continue
-            ratio = next((one for one in factor.args if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Div)), None)
-            if ratio is None or not any(isinstance(one, ast.Constant) and one.value == 1 for one in factor.args):
-                continue
-            bound = ratio.left if isinstance(node.op, ast.Mult) else ratio.right
             self.scope.clips.append(Clip(node.lineno, value, (self._define(self.quiet(bound), bound),)))
             return replace(value, tags=value.tags | {v.CLIPPED}, expr=None)
         return None
@@ -321,12 +319,17 @@ class Flow:
         generator = owner.generator
         if generator is None and isinstance(node.func, ast.Attribute) and _is_generator(names.last_name(node.func.value)):
             generator = ("given", None) if self.full_name(node.func.value) not in {"numpy.random", "random", "torch"} else None
+        if private and arguments and calls.is_release(name or f"{owner.origin}.{last}"):
+            draw = Draw(node, node.lineno, "unknown", None, "library", several=True, loops=self.loops)
+            self.scope.draws[id(node)] = draw
+            return self._released(node, arguments[0])
         if private:
             return Value(frozenset({v.NOISY}), origin=name or owner.origin)
         if found := calls.drawn(node, name, generator[0] if generator else None):
             return self._draw(node, found, generator[1] if generator else None)
         if calls.is_uniform(name or last, generator[0] if generator else None):
-            return self._draw_uniform(node, calls.uniform_source(name, generator[0] if generator else None))
+            source = calls.uniform_source(name, generator[0] if generator else None)
+            return self._draw_uniform(node, source, generator[1] if generator else None)
         everything = [owner, *arguments, *named.values()]
         if last in {"log", "log1p"} and any(one.has(v.UNIFORM) for one in everything):
             return self._inverse(node, everything)
@@ -363,9 +366,9 @@ class Flow:
         )
         return Value(frozenset({v.NOISY}) | (base.tags & {v.MANY, v.KEYS, v.SUM, v.CLIPPED, v.LOCAL}), None, noise.draws)
 
-    def _draw_uniform(self, node: ast.Call, source: str) -> Value:
+    def _draw_uniform(self, node: ast.Call, source: str, seed: int | None) -> Value:
         several = bool(node.args) and source != "random"
-        self.scope.draws[id(node)] = Draw(node, node.lineno, "uniform", None, source, several, self.loops)
+        self.scope.draws[id(node)] = Draw(node, node.lineno, "uniform", None, source, several, self.loops, seed)
         return Value(frozenset({v.UNIFORM}), None, frozenset({id(node)}))
 
     def _inverse(self, node: ast.Call, parts: list[Value]) -> Value:
@@ -395,12 +398,17 @@ class Flow:
         if not helper.noisy:
             return Value(frozenset({v.NOISE}) | ({v.MANY} if helper.several else frozenset()), None, frozenset({id(node)}))
         based = [one for key, one in given.items() if key not in used]
-        base = based[0] if based else Value()
-        noise = Value(frozenset({v.NOISE, v.MANY}), None, frozenset({id(node)}))
+        return self._released(node, based[0] if based else Value())
+
+    def _released(self, node: ast.Call, base: Value) -> Value:
+        """A call that gives out a value with noise, of this file or of a library."""
+        draws = frozenset({id(node)})
         text = ast.dump(node.args[0]) if node.args else ""
-        self.scope.additions.append(Addition(node, node.lineno, base, noise, self.loops, text))
+        self.scope.additions.append(
+            Addition(node, node.lineno, base, Value(frozenset({v.NOISE, v.MANY}), None, draws), self.loops, text)
+        )
         local = {v.LOCAL} if base.has(v.ELEMENT) else set()
-        return Value(frozenset({v.NOISY}) | (base.tags & {v.MANY, v.KEYS, v.SUM, v.CLIPPED}) | local, None, frozenset({id(node)}))
+        return Value(frozenset({v.NOISY}) | (base.tags & {v.MANY, v.KEYS, v.SUM, v.CLIPPED}) | local, None, draws)
 
     def full_name(self, node: ast.expr) -> str:
         """Return the full name of what an expression names, imports resolved."""
@@ -422,6 +430,19 @@ class Flow:
             default = self.scope.parameters[expanded.id]
             return isinstance(default, ast.Constant) and isinstance(default.value, int)
         return isinstance(expanded, ast.Constant) and isinstance(expanded.value, int) and not isinstance(expanded.value, bool)
+
+
+def _as_named(last: str, value: Value, node: ast.expr | None, line: int) -> Value:
+    """Return what is known of a value with what the name says that it is given."""
+    if value.has(v.EXTREME) and value.line is None and (names.SENSITIVITY.search(last) or names.SCALE.search(last)):
+        value = replace(value, line=line)
+    if not value.tags and value.generator is None and names.is_data(last) and _is_unknown(node):
+        value = replace(value, tags=frozenset({v.DATA}))
+    if value.has(v.COUNT) and names.PRIVATE.search(last):
+        value = Value(frozenset({v.NOISY}))  # a count that is called noisy is one, but for a fallback
+    if value.expr is not None and _speaks_for_itself(last, set(names_in(value.expr))):
+        value = replace(value, expr=None)
+    return value
 
 
 def _speaks_for_itself(name: str, inside: set[str]) -> bool:

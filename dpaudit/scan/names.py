@@ -29,6 +29,7 @@ PRIVATE: Final = re.compile(
     r"(^|_)(dp|private|privately|noisy|noised|noise|privatize[dr]?|perturb(ed)?|sanitized?|anonymi\w+|laplace|laplacian|gaussian|randomi[sz]e[dr]?)(_|\d|$)",
     re.IGNORECASE,
 )
+RESPONSE: Final = re.compile(r"randomi[sz]ed?_?response|rappor|(^|_)(ldp|k?rr|grr)(_|$)", re.IGNORECASE)
 PUBLIC: Final = re.compile(r"public|synthetic|simulat|dummy|fake|toy|domain|(^|_)test(_|$)", re.IGNORECASE)
 KEEPS_COUNT: Final = re.compile(
     r"accountant|odometer|budget_?(spent|used|left|remaining)|spent|compos|spend|remaining|consumed|filter", re.IGNORECASE

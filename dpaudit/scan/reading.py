@@ -23,7 +23,8 @@ _SIGNS: Final = (
     "differential priva", "differentially priva", "differential_priva", "differentially_priva", "differential-priva",
     "differentially-priva", "differentialpriva", "differentiallypriva", "diffprivlib", "opacus", "opendp", "dp_accounting",
     "tensorflow_privacy", "pydp", "snsql", "pipeline_dp", "tmlt", "autodp", "jax_privacy", "dpsgd", "dp_sgd", "dp-sgd", "dp sgd",
-    "laplace", "noise_multiplier", "privacy_budget", "dp_noise",
+    "laplace", "noise_multiplier", "privacy_budget", "privacy budget", "dp_noise", "eps-dp", "epsilon-dp", "randomized response",
+    "randomised response", "randomized_response", "randomised_response", "rappor",
 )  # fmt: skip
 _SCALES: Final = re.compile(r"sensitivity\s{0,9}/|/\s{0,9}(self\.)?eps")
 """What a file that uses differential privacy has somewhere in its text."""

@@ -11,7 +11,7 @@ from dpaudit.dotted_names import imports_of
 from dpaudit.scan import values as v
 from dpaudit.scan.algebra import names_in
 from dpaudit.scan.flow import Flow
-from dpaudit.scan.names import CLIP, PRIVATE, SPREAD, is_parameter
+from dpaudit.scan.names import CLIP, PRIVATE, RESPONSE, SPREAD, is_parameter
 from dpaudit.scan.reading import Cell, Source
 from dpaudit.scan.values import Draw, Helper, Scope, Value
 
@@ -26,6 +26,10 @@ _STRONG: Final = (
     "dp-sgd",
     "dpsgd",
     "laplace mechanism",
+    "eps-dp",
+    "privacy budget",
+    "randomized response",
+    "randomised response",
     "dp_",
 )
 
@@ -132,7 +136,7 @@ def is_privacy_noise(draw: Draw, scope: Scope, *, private_file: bool) -> bool:
     """True if a draw is surely meant to hide records: its scale has a privacy parameter, or its function says so."""
     if draw.law in {"uniform", "multivariate"} or not private_file:
         return False
-    if draw.source == "helper":
+    if draw.source in {"helper", "library"}:
         return True
     found = set() if draw.scale is None else set(names_in(draw.scale))
     added = [one for one in scope.additions if id(draw.node) in one.noise.draws]
@@ -148,6 +152,11 @@ def is_privacy_noise(draw: Draw, scope: Scope, *, private_file: bool) -> bool:
     if any(SPREAD.match(one) for one in found):
         return (bool(named) and bool(added or scope.returned)) or any(_is_gradient(one.base_text) for one in added)
     return bool(named) and any(one.base.has(v.DATA) for one in added) and draw.scale is not None
+
+
+def is_response(draw: Draw, scope: Scope, *, private_file: bool) -> bool:
+    """True if a uniform draw decides whether one person's answer is kept: its function is called a randomised response."""
+    return draw.law == "uniform" and private_file and bool(RESPONSE.search(scope.name) or RESPONSE.search(scope.owner))
 
 
 def _is_gradient(text: str) -> bool:

@@ -167,3 +167,44 @@ def test_the_library_is_named_where_it_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "diffprivlib.mechanisms", None)
     with pytest.raises(Unsupported, match="DPA205 diffprivlib is not installed"):
         from_diffprivlib(total).run([1.0], np.random.default_rng(1))
+
+
+def twice(data, epsilon=1.0, share=0.5, random_state=None):
+    """Two sums of the same data, each with a share of the budget."""
+    return [total(data, epsilon=share * epsilon, random_state=random_state) for _ in range(2)]
+
+
+def by_parity(data, epsilon=1.0, random_state=None):
+    """A count of each of two disjoint parts, each with the whole budget."""
+    parts = ([one for one in data if one % 2 == part] for part in (0, 1))
+    return [Laplace(epsilon=epsilon, sensitivity=1, random_state=random_state).randomise(len(part)) for part in parts]
+
+
+def asked(target):
+    return next(one.property for one in check_properties(target) if one.property.name.startswith("epsilons"))
+
+
+@pytest.mark.parametrize(
+    ("what", "adjacency", "pair", "status"),
+    [
+        (partial(twice, share=1.0), "replace_one", ([0.0, 1.0], [10.0, 1.0]), "note"),
+        (twice, "replace_one", ([0.0, 1.0], [10.0, 1.0]), "holds"),
+        (partial(twice, share=1.0), "replace_one", ([0.0, 1.0], [4.0, 1.0]), "holds"),  # two times 4/10 of epsilon
+        (by_parity, "add_remove", ([2, 3], [2, 3, 5]), "holds"),
+        (by_parity, "replace_one", ([2, 3], [2, 4]), "note"),
+        (partial(twice, epsilon=0.3, share=0.5), "replace_one", ([0.0], [10.0]), "holds"),
+    ],
+)
+def test_what_mechanisms_were_asked_for_is_summed_over_those_that_read_something_else(what, adjacency, pair, status):
+    found = asked(from_diffprivlib(what, adjacency=adjacency, neighbours=[pair], public_data=True))
+    assert status == found.status
+    if status == "note":
+        assert "2 mechanisms that read other values on a neighbour were asked for epsilon 2 in all" in found.detail
+
+
+def test_a_sum_is_not_shown_of_private_data_and_refutes_nothing():
+    target = from_diffprivlib(partial(twice, share=1.0), neighbours=[([0.0, 1.0], [10.0, 1.0])])
+    found = asked(target)
+    assert "note" == found.status
+    assert "more epsilon than is claimed" in found.detail
+    assert "10" not in found.detail

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from dpaudit import Claim, PureDP, audit
+from dpaudit.auditor import check_properties
 from dpaudit.errors import InvalidArgument
 from dpaudit.interop import from_client, from_function
 from dpaudit.plain import streams
@@ -76,3 +77,37 @@ def test_what_cannot_be_audited_is_refused_without_a_value(make, shown):
     with pytest.raises(InvalidArgument, match=shown) as caught:
         make()
     assert "4711" not in str(caught.value)
+
+
+class Mechanism:
+    """A mechanism as many libraries have it."""
+
+    def __init__(self, epsilon, sensitivity):
+        self.epsilon, self.sensitivity = epsilon, sensitivity
+
+    def add_noise(self, value, *, scale=1.0):
+        return value + random.choice((-1, 1)) * random.expovariate(self.epsilon / self.sensitivity / scale)  # noqa: S311
+
+
+class Own(Mechanism):
+    """One that inherits its method."""
+
+
+def overspent(data):
+    return [Own(1.0, 1.0).add_noise(sum(data), scale=1.0) for _ in range(3)]
+
+
+def test_mechanisms_of_a_library_are_noted_and_their_epsilons_summed():
+    before = Mechanism.add_noise
+    target = from_function(overspent, claim=CLAIM, mechanisms={Own: "add_noise"}, neighbours=[([0], [1])], public_data=True)
+    found = {law.property.name: law.property for law in check_properties(target)}
+    assert "holds" == found["sensitivities of logged releases"].status
+    assert "were asked for epsilon 3 in all" in found["epsilons that mechanisms were asked for add up to the claim"].detail
+    assert before is Mechanism.add_noise
+    assert "add_noise" not in vars(Own)
+
+
+@pytest.mark.parametrize("mechanisms", [{Mechanism: "draw"}, {"Mechanism": "add_noise"}, {Mechanism: 3}])
+def test_classes_without_such_a_method_are_refused(mechanisms):
+    with pytest.raises(InvalidArgument, match="DPA105"):
+        from_function(draws, claim=CLAIM, mechanisms=mechanisms, data=[1])

@@ -57,8 +57,10 @@ def test_a_library_may_be_installed_without_what_it_requires(tmp_path, monkeypat
     script.write_text('"""An entry."""\n\n# requires: library==1.0 --no-deps numpy scipy<2\n', encoding="utf-8")
     commands: list[list[str]] = []
     monkeypatch.setitem(RUN["python_with"].__globals__, "CACHE", tmp_path)
+    monkeypatch.setitem(RUN["python_with"].__globals__, "own_wheel", lambda: ROOT)
     monkeypatch.setattr("venv.EnvBuilder.create", lambda _, folder: folder.mkdir(parents=True, exist_ok=True))
-    monkeypatch.setattr("subprocess.run", lambda command, **_: commands.append([str(word) for word in command[4:]]))
+    monkeypatch.setattr("subprocess.run", lambda command, **_: commands.append([str(word) for word in command[6:]]))
     for _ in range(2):
         RUN["python_with"](RUN["requirements"](script))
-    assert [["--quiet", "library==1.0", "--no-deps"], ["--quiet", "numpy", "scipy<2", str(ROOT)]] == commands
+    quiet = ["--quiet", "--no-compile"]
+    assert [[*quiet, "library==1.0", "--no-deps"], [*quiet, "numpy", "scipy<2", str(ROOT)]] == commands

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from dpaudit.auditor.checks.asked import Reading, check_asked
 from dpaudit.auditor.checks.counterexamples import Broken, PropertyResult, find_counterexample
 from dpaudit.auditor.checks.prices import price_of
 from dpaudit.auditor.checks.values import ADDITIVE, METRICS, can_be_read, least_distance, read_further
@@ -113,7 +115,15 @@ def check_replay(target: Target, pairs: tuple[Neighbours, ...], *, examples: int
         found[MEASURED_PRICE] = find_counterexample(
             target, pairs, MEASURED_PRICE, lambda first, second: _exceeds_claim(target, first, second), examples
         )
-    return tuple(found.values())
+    asked = check_asked(target, (_readings(target, *plays) for plays in known.values()))
+    return (*found.values(), *([] if asked is None else [PropertyResult(asked)]))
+
+
+def _readings(target: Target, recorded: Play, replayed: Play) -> list[Reading]:
+    """Return what the releases of two runs read, up to the first at which the runs part."""
+    both = zip(recorded.entries, replayed.entries, strict=False)
+    alike = takewhile(lambda pair: _public(pair[0].release) == _public(pair[1].release), both)
+    return [(before.release, before.values, after.values) for before, after in alike if _is_judged(target, before.release)]
 
 
 def _is_judged(target: Target, release: Release) -> bool:

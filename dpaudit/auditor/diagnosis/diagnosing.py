@@ -12,7 +12,7 @@ from dpaudit.auditor.attack.course import Case
 from dpaudit.auditor.diagnosis.forms import name_constant, name_form
 from dpaudit.auditor.diagnosis.moves import Scene, name_move, name_still, name_stretch
 from dpaudit.auditor.diagnosis.noise import allowed, fit, shift, step_of, together
-from dpaudit.auditor.diagnosis.parting import parting_line, traced
+from dpaudit.auditor.diagnosis.parting import Trace, parting_line, traced
 from dpaudit.auditor.diagnosis.twins import Bench, run_once, run_twins
 from dpaudit.auditor.diagnosis.values import name_atom, name_digits, name_few, name_grid, name_shared
 from dpaudit.auditor.pairs.candidates import Neighbours
@@ -58,15 +58,25 @@ def diagnose(case: Case, attack: Attack) -> Diagnosis | None:
 
 
 def _source(bench: Bench, pair: Neighbours, signs: Sequence[str]) -> tuple[str, int] | None:
-    """Return the line at which one run on each dataset parts, by a path as reports hold it."""
-    traces = []
-    for data in (pair.first, pair.second):
-        with traced() as trace:
-            run_once(bench, data)
-        traces.append(trace)
-    found = (parting_line(traces[0], traces[1], sign=sign) for sign in signs)
+    """Return the line at which one run on each dataset parts, by a path as reports hold it.
+
+    What an adapter calls is a library's, mostly through a few lines of the user's: its own line is looked for first.
+    """
+    first, second = _traces(bench, pair, libraries=False)
+    followed = [_traces(bench, pair, libraries=True)] if first.adapted else []
+    found = (parting_line(*traces, sign=sign) for traces in (*followed, (first, second)) for sign in signs)
     place = next((place for place in found if place is not None), None)
     return None if place is None else (short_path(Path(place[0])), place[1])
+
+
+def _traces(bench: Bench, pair: Neighbours, *, libraries: bool) -> tuple[Trace, Trace]:
+    """Trace one run on each dataset."""
+    traces = []
+    for data in (pair.first, pair.second):
+        with traced(libraries=libraries) as trace:
+            run_once(bench, data)
+        traces.append(trace)
+    return traces[0], traces[1]
 
 
 def _name(scene: Scene) -> Diagnosis | None:

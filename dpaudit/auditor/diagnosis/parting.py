@@ -1,4 +1,4 @@
-"""The line of the user's code at which two runs with equal random numbers part: traced once on each dataset, without any value."""
+"""The line of the user's code, or of a library, at which two runs with equal random numbers part: traced without any value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from dpaudit.auditor.data.records import same
-from dpaudit.blame import is_installed
+from dpaudit.blame import ADAPTERS, is_installed, is_library
 
 _MOST_EVENTS: Final = 20_000
 """Lines that are followed; where runs part later than that, the line says little."""
@@ -46,6 +46,8 @@ class Trace:
     """Steps of one run, in order."""
 
     steps: list[Step] = field(default_factory=list)
+    adapted: bool = False
+    """Whether an adapter of this package called what ran."""
 
     @property
     def full(self) -> bool:
@@ -54,12 +56,15 @@ class Trace:
 
 
 @contextmanager
-def traced() -> Iterator[Trace]:
-    """Trace this thread through code that is the user's own; a debugger's trace goes on afterwards."""
+def traced(*, libraries: bool = False) -> Iterator[Trace]:
+    """Trace this thread through code that is the user's own, or that of libraries; a debugger's trace goes on afterwards."""
     trace, before = Trace(), sys.gettrace()
+    is_followed = is_library if libraries else _is_own
 
     def follow(frame: FrameType, event: str, given: Any) -> Any:
-        if trace.full or is_installed(frame.f_code.co_filename):
+        file = frame.f_code.co_filename
+        trace.adapted = trace.adapted or file.startswith(ADAPTERS)
+        if trace.full or not is_followed(file):
             return None
         if event in ("line", "return"):
             trace.steps.append(_step_of(frame, given if event == "return" else None))
@@ -70,6 +75,11 @@ def traced() -> Iterator[Trace]:
         yield trace
     finally:
         sys.settrace(before)
+
+
+def _is_own(file: str) -> bool:
+    """True if code is the user's own."""
+    return not is_installed(file)
 
 
 def _step_of(frame: FrameType, returned: Any) -> Step:
@@ -84,7 +94,7 @@ def _step_of(frame: FrameType, returned: Any) -> Step:
 
 def _is_looped(frame: FrameType | None) -> bool:
     """True if a loop or a comprehension of the user's code is around a line, or around a call that led to it."""
-    while frame is not None and not is_installed(frame.f_code.co_filename):
+    while frame is not None and (_is_own(frame.f_code.co_filename) or is_library(frame.f_code.co_filename)):
         if frame.f_code.co_name in _COMPREHENSIONS or frame.f_lineno in _loops_of(frame.f_code.co_filename):
             return True
         frame = frame.f_back

@@ -11,7 +11,7 @@ from dpaudit.scan import calls
 from dpaudit.scan import values as v
 from dpaudit.scan.algebra import expand, names_in
 from dpaudit.scan.reading import Cell
-from dpaudit.scan.scopes import Module, is_privacy_noise
+from dpaudit.scan.scopes import Module, is_privacy_noise, is_response
 from dpaudit.scan.values import Addition, Called, Draw, Scope
 
 Found = tuple[str, Cell, int, str]
@@ -30,7 +30,7 @@ _LAWS: Final = {
 def check(module: Module) -> Iterator[Found]:
     """Yield what is wrong with the way in which privacy noise is drawn."""
     for cell, _, draw in module.draws():
-        if draw.source == "helper":
+        if draw.source in {"helper", "library"}:
             continue
         law = _LAWS.get(draw.law, draw.law)
         if draw.source not in {"given", "jax"} and draw.law != "geometric":
@@ -38,6 +38,7 @@ def check(module: Module) -> Iterator[Found]:
         if draw.source in _GENERATORS:
             yield "DP102", cell, draw.line, f"{law} noise is drawn from the generator of {_GENERATORS[draw.source]}."
     yield from _seeds(module)
+    yield from _responses(module)
     for cell, scope in module.scopes:
         yield from (
             (code, cell, line, text)
@@ -64,6 +65,19 @@ def _seeds(module: Module) -> Iterator[Found]:
                 for keyword in one.node.keywords:
                     if keyword.arg == "random_state" and _is_fixed(keyword.value, module, scope):
                         yield "DP103", cell, one.line, "A mechanism of diffprivlib is given a constant seed."
+
+
+def _responses(module: Module) -> Iterator[Found]:
+    """DP102, DP103: a randomised response from a predictable generator, or from one with a constant seed."""
+    for cell, scope in module.scopes:
+        for draw in scope.draws.values():
+            if not is_response(draw, scope, private_file=module.is_private):
+                continue
+            if draw.source in _GENERATORS:
+                yield "DP102", cell, draw.line, f"A response is drawn from the generator of {_GENERATORS[draw.source]}."
+            if draw.seed is not None:
+                text = f"The response of line {cell.place(draw.line)} is drawn from a generator with a constant seed."
+                yield "DP103", cell, draw.seed, text
 
 
 def names_in_keyword(call: Called, name: str) -> bool:
@@ -139,10 +153,10 @@ def _redrawn(module: Module, scope: Scope) -> Iterator[tuple[str, int, str]]:
     for one in scope.assigned:
         if one.name not in one.tests or not one.value.draws:
             continue
+        loops = [loop for loop in one.loops if isinstance(loop.node, ast.While)]
         draws = [scope.draws[key] for key in one.value.draws if key in scope.draws]
-        if any(is_privacy_noise(draw, scope, private_file=module.is_private) for draw in draws) and any(
-            isinstance(loop.node, ast.While) for loop in one.loops
-        ):
+        inside = [draw for draw in draws if any(loop in draw.loops for loop in loops)]
+        if any(is_privacy_noise(draw, scope, private_file=module.is_private) for draw in inside):
             yield "DP305", one.line, "Noise is drawn again until the result passes the test of the loop."
     for addition in scope.additions:
         loop = addition.loops[-1].node if addition.loops else None

@@ -49,9 +49,13 @@ def _is_careful(scope: Scope) -> bool:
 
 def _scale(draw: Draw, scope: Scope) -> Iterator[tuple[str, str]]:
     """DP301, DP302, DP303: how epsilon, sensitivity and sigma enter a scale."""
-    if draw.scale is None or draw.law not in {"laplace", "gaussian"}:
+    if draw.scale is None or draw.law not in {"laplace", "gaussian", "inverse"}:
         return
     power = degree(draw.scale, is_epsilon)
+    if draw.law == "inverse":  # the logarithm of a uniform number, times the scale
+        if power is not None and power > 0 and draw.source == "helper":
+            yield "DP301", "The scale grows with epsilon; it has to be sensitivity / epsilon."
+        return
     sensitivity = degree(draw.scale, lambda name: bool(SENSITIVITY.search(name)))
     spread = degree(draw.scale, lambda name: bool(SPREAD.match(name)))
     found = set(names_in(draw.scale))
