@@ -3,8 +3,8 @@
     python benchmarks/anything.py [--half tune] [--runs 20000] [--seeds 1] [--workers 2] [--state state.jsonl] [--output DIR]
 
 The releases are those of `anything_outputs.py` (the pair is given), `anything_data.py` (from `data=`) and, of both kinds,
-`anything_further.py`, `anything_strange.py`, `anything_strange_data.py`, `anything_practice.py` and
-`anything_practice_data.py`, each beside a sound twin. They were written before the code was fitted to them;
+`anything_further.py`, `anything_strange.py`, `anything_strange_data.py`, `anything_practice.py`,
+`anything_practice_data.py`, `anything_strangers.py` and `anything_strangers_data.py`, each beside a sound twin. They were written before the code was fitted to them;
 those at even places were for tuning, those at odd ones for acceptance.
 
 Needs: pandas, polars, pyarrow, pillow, pyyaml, scikit-learn. Size: every release and its twin at one seed, 200,000 runs each.
@@ -31,6 +31,8 @@ import anything_practice  # noqa: E402
 import anything_practice_data  # noqa: E402
 import anything_strange  # noqa: E402
 import anything_strange_data  # noqa: E402
+import anything_strangers  # noqa: E402
+import anything_strangers_data  # noqa: E402
 from measuring import Bar, bars_table, code_of, incomplete, table, versions, write  # noqa: E402
 from resuming import Found, Job, results  # noqa: E402
 
@@ -47,6 +49,8 @@ LISTS: Final[dict[str, tuple[Mapping[str, Any], Callable[..., Target]]]] = {
     "strange outputs": (anything_strange.OUTPUTS, partial(anything_outputs.target, anything_strange.OUTPUTS)),
     "strange data": (anything_strange_data.DATA, partial(anything_data.target, anything_strange_data.DATA)),
     "practice outputs": (anything_practice.OUTPUTS, partial(anything_outputs.target, anything_practice.OUTPUTS)),
+    "strangers' outputs": (anything_strangers.OUTPUTS, partial(anything_outputs.target, anything_strangers.OUTPUTS)),
+    "strangers' data": (anything_strangers_data.DATA, partial(anything_data.target, anything_strangers_data.DATA)),
     "practice data": (anything_practice_data.DATA, partial(anything_data.target, anything_practice_data.DATA)),
 }
 """The releases of each list by name, and what makes targets of them."""
