@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
+from dpaudit.auditor.attack.searching import ERRORS, NO_NUMBER
 from dpaudit.auditor.checks.exact_law import EXACT_LAW
 from dpaudit.auditor.checks.independence import INDEPENDENT
 from dpaudit.auditor.checks.prices import SAME_NOISE
@@ -22,6 +23,9 @@ _SUSPICIOUS: Final = 20
 whose alpha is far smaller than elsewhere, that is so little that sound claims do not fail by chance."""
 
 _MOST_SUSPICIOUS: Final = 1 / 50
+
+_OPEN: Final = (ERRORS, NO_NUMBER)
+"""What nobody judged and may break the claim: whether the data may hold a value at which the function raises or gives no number."""
 
 _DISPROVED: Final = {
     SENSITIVITY: "The declared sensitivity is false",
@@ -65,8 +69,8 @@ def verdict_of(
     reservation = _reservation(violated, price)
     if disproved and not reservation:
         reservation = "The program that the target names has a certified counterexample; no run gave out what it returned."
-    if reservation:
-        return Verdict.INCONCLUSIVE, f"{reservation} {found}"
+    if reservation or any(check.name in _OPEN for check in properties if check.status == "not run"):
+        return Verdict.INCONCLUSIVE, f"{reservation} {found}".lstrip()
     if attack.p_value <= min(float(_SUSPICIOUS * attack.alpha), _MOST_SUSPICIOUS):
         p_value = outward(Fraction(attack.p_value), digits=2, up=True)
         return (
