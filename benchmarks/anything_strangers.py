@@ -30,7 +30,7 @@ from urllib.parse import urlencode
 from xml.etree import ElementTree as ET
 
 import attrs
-import msgpack
+import msgpack  # type: ignore[import-untyped]
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -231,7 +231,7 @@ def one_noise(data: int, rng: Any, *, exact: bool) -> pd.DataFrame:
 def cumulative(data: int, rng: Any, *, scale: float) -> list[float]:
     """Running sums of noisy counts."""
     counts = [5 + lap(rng, 6), 3 + lap(rng, 6), 4 + data + lap(rng, scale), 8 + lap(rng, 6)]
-    return np.round(np.cumsum(counts), 2).tolist()
+    return [round(float(total), 2) for total in np.cumsum(counts)]
 
 
 def loud(data: int, rng: Any, *, exact: bool) -> np.ndarray:

@@ -258,7 +258,7 @@ def sample_of_eight(rows: Any, rng: Any, *, broken: bool) -> float:
     kept = cut(rows)
     if len(kept) < 8 and broken:
         raise ValueError("sample larger than population")
-    return sum(kept[place] for place in rng.permutation(len(kept))[:8]) + lap(rng, 10 if broken else 20)
+    return sum(kept[int(place)] for place in rng.permutation(len(kept))[:8]) + lap(rng, 10 if broken else 20)
 
 
 def deviation(rows: Any, rng: Any, *, broken: bool) -> float:
