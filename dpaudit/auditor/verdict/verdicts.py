@@ -10,6 +10,7 @@ from dpaudit.auditor.attack.searching import ERRORS, NO_NUMBER
 from dpaudit.auditor.checks.exact_law import EXACT_LAW
 from dpaudit.auditor.checks.independence import INDEPENDENT
 from dpaudit.auditor.checks.prices import SAME_NOISE
+from dpaudit.auditor.checks.properties import REVEALS
 from dpaudit.auditor.checks.query_laws import SENSITIVITY
 from dpaudit.auditor.checks.replay import LOGGED_SENSITIVITY, MEASURED_PRICE, SAME_OUTPUT, SAME_PATH
 from dpaudit.auditor.statistics.bounds import ClaimPoint
@@ -69,7 +70,7 @@ def verdict_of(
     reservation = _reservation(violated, price)
     if disproved and not reservation:
         reservation = "The program that the target names has a certified counterexample; no run gave out what it returned."
-    if reservation or any(check.name in _OPEN for check in properties if check.status == "not run"):
+    if reservation or any(map(_is_open, properties)):
         return Verdict.INCONCLUSIVE, f"{reservation} {found}".lstrip()
     if attack.p_value <= min(float(_SUSPICIOUS * attack.alpha), _MOST_SUSPICIOUS):
         p_value = outward(Fraction(attack.p_value), digits=2, up=True)
@@ -81,6 +82,11 @@ def verdict_of(
     if attack.unread is None and factor is not None and factor <= power_target:
         return Verdict.CONSISTENT, f"{found}{_not_covered(attack)}"
     return Verdict.INCONCLUSIVE, found
+
+
+def _is_open(check: Property) -> bool:
+    """True if a check says of data that there may be that the function gives away a record there."""
+    return check.status == "not run" and (check.name in _OPEN or REVEALS in check.detail)
 
 
 def _reservation(violated: Mapping[str, Property], price: Price | None) -> str:

@@ -345,7 +345,7 @@ def test_a_missing_value_that_comes_through_is_said_beside_the_verdict(fills):
         return mean_weight(weights, rng, fills=fills)
 
     result = audit(target([61.5, 80.2, 55.0, 72.4, 90.1, 66.6], released), runs=RUNS, stop_early=True).results[0]
-    assert Verdict.REFUTED is not result.verdict
+    assert (Verdict.CONSISTENT if fills else Verdict.INCONCLUSIVE) is result.verdict
     said = [check.detail for check in result.properties if check.name == "missing values do not show"]
     assert said == (
         []
@@ -421,7 +421,7 @@ def of_small_values(ages, rng):
 @pytest.mark.parametrize(
     ("data", "run", "words"),
     [
-        (AGES, with_root, ["raised ValueError at a value far below the others", "raised TypeError at a missing value"]),
+        (AGES, with_root, ["raised ValueError at a value far below the others"]),
         (ROWS, of_known_towns, ["raised KeyError at", "a new category"]),
         (AGES, of_small_values, ["raised ValueError at a value far above the others"]),
         (AGES, lambda ages, rng: noisy(clipped(ages), 100, rng), []),
@@ -437,7 +437,7 @@ def test_an_error_at_an_invented_record_stands_beside_the_verdict_as_not_checked
     assert Verdict.REFUTED != result.verdict
     assert [True] * bool(words) == [all(word in check.detail for word in words) for check in said]
     for check in said:
-        assert "not run" == check.status
+        assert ("not run", Verdict.INCONCLUSIVE) == (check.status, result.verdict)
         assert check.detail in answers(report, result).unseen[-1]
         assert "No violation found" not in answers(report, result).found
 
