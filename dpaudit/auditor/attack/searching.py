@@ -136,7 +136,7 @@ def _refusals(case: Case, refused: Mapping[frozenset[str], str]) -> tuple[Proper
     crashed = {labels: shown for labels, shown in refused.items() if labels <= _IN_WORDS.keys() and shown.endswith(_BROKEN)}
     gaps = {labels: shown for labels, shown in refused.items() if labels == {MISSING} and shown.endswith(_NOT_OF_NONE)}
     left = {labels: shown for labels, shown in refused.items() if labels not in crashed and labels not in gaps}
-    return tuple(_refusal(case, name, found) for name, found in ((CRASHES, crashed), (ERRORS, left), (GAPS, gaps)) if found)
+    return tuple(_refusal(case, name, found) for name, found in ((CRASHES, crashed), (GAPS, gaps), (ERRORS, left)) if found)
 
 
 def _refusal(case: Case, name: str, refused: Mapping[frozenset[str], str]) -> Property:

@@ -30,7 +30,7 @@ NAN: Final = "NaN"
 OUTSIDE: Final = "outside what the data suggest"
 """What is unlike the data about a value, in the words of a report."""
 
-LABELS: Final = (ZERO, HIGH, LOW, NEAR, MINUS, LEAP, MISSING, EMPTY, BLANK, HUGE, LONG, UNSEEN, MARKED, OTHER, NAN, OUTSIDE)
+LABELS: Final = (ZERO, HIGH, LOW, NEAR, LEAP, MISSING, EMPTY, BLANK, HUGE, LONG, UNSEEN, OTHER, MARKED, MINUS, NAN, OUTSIDE)
 
 _FAR: Final = 10
 _VERY_FAR: Final = 1000
