@@ -106,7 +106,11 @@ class Curtain:
 
     def __init__(self, value: float) -> None:
         """Keep the value behind a function."""
-        self.__show = lambda: f"{value:.2f}"
+
+        def shown() -> str:
+            return f"{value:.2f}"
+
+        self.__show = shown
 
     def __repr__(self) -> str:
         """The value."""
