@@ -2,12 +2,11 @@
 
     python benchmarks/anything.py [--half tune] [--runs 20000] [--seeds 1] [--workers 2] [--state state.jsonl] [--output DIR]
 
-The releases are those of `anything_outputs.py` (the pair is given), `anything_data.py` (from `data=`) and, of both kinds,
-`anything_further.py`, `anything_strange.py`, `anything_strange_data.py`, `anything_practice.py` and
-`anything_practice_data.py`, each beside a sound twin. They were written before the code was fitted to them;
-those at even places were for tuning, those at odd ones for acceptance.
+The releases are those of `anything_*.py`, each beside a sound twin: outputs with their pair, defects of some datasets with `data=`.
+They were written before the code was fitted to them; those at even places were for tuning, those at odd ones for acceptance.
 
-Needs: pandas, polars, pyarrow, pillow, pyyaml, scikit-learn. Size: every release and its twin at one seed, 200,000 runs each.
+Needs: attrs, msgpack, pandas, polars, pyarrow, pillow, pyyaml, scikit-learn.
+Size: every release and its twin at one seed, 200,000 runs each.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,12 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
 
 import anything_data  # noqa: E402
-import anything_further  # noqa: E402
 import anything_outputs  # noqa: E402
-import anything_practice  # noqa: E402
-import anything_practice_data  # noqa: E402
-import anything_strange  # noqa: E402
-import anything_strange_data  # noqa: E402
 from measuring import Bar, bars_table, code_of, incomplete, table, versions, write  # noqa: E402
 from resuming import Found, Job, results  # noqa: E402
 
@@ -39,15 +34,17 @@ from dpaudit.results import TargetResult, Verdict  # noqa: E402
 from dpaudit.targets import Target  # noqa: E402
 
 CODE: Final = ("dpaudit",)
+_MODULES: Final = {
+    "": ("outputs", "data"),
+    "further ": ("further", "further"),
+    "strange ": ("strange", "strange_data"),
+    "practice ": ("practice", "practice_data"),
+    "strangers' ": ("strangers", "strangers_data"),
+}
 LISTS: Final[dict[str, tuple[Mapping[str, Any], Callable[..., Target]]]] = {
-    "outputs": (anything_outputs.OUTPUTS, partial(anything_outputs.target, anything_outputs.OUTPUTS)),
-    "data": (anything_data.DATA, partial(anything_data.target, anything_data.DATA)),
-    "further outputs": (anything_further.OUTPUTS, partial(anything_outputs.target, anything_further.OUTPUTS)),
-    "further data": (anything_further.DATA, partial(anything_data.target, anything_further.DATA)),
-    "strange outputs": (anything_strange.OUTPUTS, partial(anything_outputs.target, anything_strange.OUTPUTS)),
-    "strange data": (anything_strange_data.DATA, partial(anything_data.target, anything_strange_data.DATA)),
-    "practice outputs": (anything_practice.OUTPUTS, partial(anything_outputs.target, anything_practice.OUTPUTS)),
-    "practice data": (anything_practice_data.DATA, partial(anything_data.target, anything_practice_data.DATA)),
+    f"{name}{kind}": (found := getattr(import_module(f"anything_{module}"), kind.upper()), partial(make.target, found))
+    for name, modules in _MODULES.items()
+    for kind, make, module in zip(("outputs", "data"), (anything_outputs, anything_data), modules, strict=True)
 }
 """The releases of each list by name, and what makes targets of them."""
 

@@ -266,6 +266,6 @@ def _words(run: PlainRun, form: Form, own: Sequence[tuple[str, Any]], moved: tup
         said += (
             f"; by default {call.default_source}={value!r} repeats one and the same noise, which the audit replaces by fresh noise"
         )
-    if place := seeding_place(run.func, call.source or ""):
+    elif place := seeding_place(run.func, call.source or ""):
         said += f"; line {place[1]} of its file seeds a generator once, so that each start of the program repeats its noise"
     return said

@@ -21,8 +21,9 @@ _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 def seeding_place(function: Callable[..., Any], given: str | None = None) -> tuple[Path, int] | None:
     """Find file and line of a constant that seeds, where the file is imported, what its function draws from; None for no such line.
 
-    `given` is the argument in which the function is given a generator, "" for none; without it the last of several arguments. A
-    function that uses that one is left alone, since it may draw public numbers from the other.
+    `given` is the argument in which the function is given a generator, "" for none; without it the last of several arguments, which
+    every call has to give. A function that uses it is left alone, since it may draw public numbers from another generator, unless
+    a call may leave it out and then draws from a constant seed.
     """
     try:
         code = inspect.unwrap(function)
@@ -30,6 +31,8 @@ def seeding_place(function: Callable[..., Any], given: str | None = None) -> tup
         tree, name = ast.parse(path.read_text(encoding="utf-8")), code.__name__
     except (TypeError, OSError, AttributeError, ValueError, SyntaxError):
         return None  # an object, or no Python source
+    if given and (line := _line_of_default(tree, name, given)) is not None:
+        return path, line
     lines = sorted(_lines(tree, name, _last_argument(tree, name) if given is None else given))
     return (path, lines[0]) if lines else None
 
@@ -38,6 +41,18 @@ def _last_argument(tree: ast.Module, name: str) -> str:
     """The argument in which a function of a Target is given its generator, the last of several; empty where there is none."""
     found = [one.args.args for one in ast.walk(tree) if isinstance(one, _Function) and one.name == name]
     return found[0][-1].arg if found and len(found[0]) > 1 else ""
+
+
+def _line_of_default(tree: ast.Module, name: str, given: str) -> int | None:
+    """The line of a default value of an argument that is a constant seed, or a generator of one."""
+    for function in (one for one in ast.walk(tree) if isinstance(one, _Function) and one.name == name):
+        told, named = function.args, [*function.args.posonlyargs, *function.args.args]
+        pairs = [*zip(named[::-1], told.defaults[::-1], strict=False), *zip(told.kwonlyargs, told.kw_defaults, strict=True)]
+        for argument, value in pairs:
+            made = isinstance(value, ast.Call) and dotted(value.func).rpartition(".")[2] in _MADE and _has_constant(value)
+            if argument.arg == given and (made or (isinstance(value, ast.Constant) and type(value.value) is int)):
+                return argument.lineno
+    return None
 
 
 def _lines(tree: ast.Module, name: str, given: str) -> Iterator[int]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from dpaudit.auditor.attack.course import Case
-from dpaudit.auditor.data.domains import BLANK, EMPTY, LEAP, LONG, MISSING, NAN, OTHER, OUTSIDE, UNSEEN, is_missing
+from dpaudit.auditor.data.domains import BLANK, EMPTY, LEAP, LONG, MARKED, MISSING, NAN, OTHER, OUTSIDE, UNSEEN, is_missing
 from dpaudit.auditor.data.records import copy_of
 from dpaudit.auditor.reading.features import Form
 from dpaudit.auditor.reading.outputs import Failure, parse_output
@@ -19,7 +19,8 @@ from dpaudit.auditor.reading.shapes import shape_of
 from dpaudit.auditor.runs.chunks import SEARCH, Chunk, sample_one
 
 _EACH: Final = 4
-_OTHERS: Final = {EMPTY: {LONG, UNSEEN}, BLANK: {OTHER}}
+_OTHERS: Final = {EMPTY: {LONG, UNSEEN, MARKED}, BLANK: {OTHER}}
+_UNKNOWN: Final = frozenset({OTHER, OUTSIDE})
 """New texts that a function has to take before one that it refuses counts."""
 
 _VETTING: Final = 2**20
@@ -31,8 +32,8 @@ class Vetting:
     """The searched pairs that are plausible, the runs that showed it, and the outputs on both datasets by pair.
 
     `shows_missing` is whether None or NaN comes through; `refused` says by what is unlike the data about a record what the function
-    does where it is there, and not where it is not; `outside` are pairs with numbers outside the domain that the data suggest,
-    which the function takes.
+    does where it is there, and not where it is not; `outside` are pairs with numbers or categories outside the domain that the data
+    suggest, which the function takes.
     """
 
     plausible: tuple[int, ...]
@@ -73,7 +74,7 @@ def vet(case: Case, places: Sequence[int], most: int) -> Vetting:
         place
         for place in looked
         if len(pairs[place].second) >= least
-        and not pairs[place].labels & {OTHER, OUTSIDE}
+        and not pairs[place].labels & _UNKNOWN
         and _is_plausible(pairs[place].labels, *sides[place], taken)
     ]
     shown = any(_shows_missing(pairs[place].labels, *sides[place]) for place in looked)
@@ -82,7 +83,9 @@ def vet(case: Case, places: Sequence[int], most: int) -> Vetting:
     others = {place: pairs[place].labels for place in looked if not raised and len(pairs[place].second) >= least}
     refused = _refused({place: labels for place, labels in others.items() if place not in kept and OUTSIDE not in labels}, sides)
     outside = [
-        place for place in looked if OUTSIDE in pairs[place].labels and _is_plausible(pairs[place].labels, *sides[place], set())
+        place
+        for place in looked
+        if pairs[place].labels & _UNKNOWN and not _fails(*sides[place]) and _is_plausible(pairs[place].labels, *sides[place], set())
     ]
     return Vetting(tuple(kept), runs, sides, shown, refused, tuple(outside))
 

@@ -20,7 +20,7 @@ from dpaudit.auditor.attack.looking import Merit, Rows, Search
 from dpaudit.auditor.attack.outside import try_outside
 from dpaudit.auditor.attack.plans import FINALISTS, finalists_of
 from dpaudit.auditor.attack.plausible import is_sharp, vet
-from dpaudit.auditor.data.domains import HIGH, HUGE, LABELS, LOW, NEAR, ZERO
+from dpaudit.auditor.data.domains import HIGH, HUGE, LABELS, LOW, MISSING, NEAR, ZERO
 from dpaudit.auditor.pairs.candidates import is_searchable
 from dpaudit.auditor.reading.features import Form, widen_map
 from dpaudit.results import Property
@@ -34,8 +34,10 @@ _SCAN_SHARE: Final = 8
 _PROBE: Final = 64
 _STRONG: Final = 1.0
 
+NO_NUMBER: Final = "missing values do not show"
+
 _MISSING: Final = Property(
-    "missing values do not show",
+    NO_NUMBER,
     "not run",
     0,
     "a None or NaN in the data, which have none, comes through to the output: where data may hold one the claim is false",
@@ -43,6 +45,11 @@ _MISSING: Final = Property(
 """What is said instead of a refutation, since only the user knows whether data may hold missing values."""
 
 ERRORS: Final = "errors at records unlike the data"
+
+GAPS: Final = "errors at missing values"
+"""Errors of code that is given None for a value of a type: hints of the type exclude it."""
+
+_NOT_OF_NONE: Final = ("TypeError", "AttributeError")
 
 CRASHES: Final = "no number unlike the data breaks the function"
 
@@ -127,8 +134,9 @@ def _account(case: Case, search: Search, left: int, unfit: int) -> Property:
 def _refusals(case: Case, refused: Mapping[frozenset[str], str]) -> tuple[Property, ...]:
     """Say at which records the function raises and on their neighbours does not: only the user knows whether data may hold them."""
     crashed = {labels: shown for labels, shown in refused.items() if labels <= _IN_WORDS.keys() and shown.endswith(_BROKEN)}
-    left = {labels: shown for labels, shown in refused.items() if labels not in crashed}
-    return tuple(_refusal(case, name, found) for name, found in ((CRASHES, crashed), (ERRORS, left)) if found)
+    gaps = {labels: shown for labels, shown in refused.items() if labels == {MISSING} and shown.endswith(_NOT_OF_NONE)}
+    left = {labels: shown for labels, shown in refused.items() if labels not in crashed and labels not in gaps}
+    return tuple(_refusal(case, name, found) for name, found in ((CRASHES, crashed), (GAPS, gaps), (ERRORS, left)) if found)
 
 
 def _refusal(case: Case, name: str, refused: Mapping[frozenset[str], str]) -> Property:

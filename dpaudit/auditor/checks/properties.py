@@ -30,6 +30,8 @@ MOST_CHECK_RUNS: Final = 40
 
 PARTS: Final = "pairs of few and of tied records are attacked"
 
+REVEALS: Final = "where data may be fewer, the error reveals a record"
+
 _NO_OUTPUT: Final = "no run gave an output"
 _CHANGED: Final = "the function changes the dataset it is given; every later run got a copy of its own"
 _FORM: Final = "outputs have the same form on both datasets"
@@ -156,9 +158,10 @@ def _parts(subject: Subject, refused: Sequence[_Sampled], kept: int, least: int)
     if refused:
         (kind, *_) = (output.shown for one in refused for side in one.outputs for output in side if isinstance(output, Failure))
         records = "nodes" if subject.target.claim.relation.kind == "node" else "records"
+        adds = subject.target.claim.relation.kind == "add_remove"
         reasons.append(
             f"the function {kind} on every dataset of fewer than {least} {records} that was tried, so that the claim was audited "
-            f"for {least} {records} and more"
+            f"for {least} {records} and more{f'; {REVEALS}' if adds else ''}"
         )
     if subject.left_out:
         reasons.append(f"the runs suffice for {len(subject.pairs)} of {len(subject.pairs) + subject.left_out} pairs")

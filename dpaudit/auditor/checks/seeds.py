@@ -1,4 +1,8 @@
-"""Constant seeds beside an audited function, as a check: the attack gives each run randomness of its own and cannot see them."""
+"""Constant seeds in an audited function's file, as a check: the attack gives each run randomness of its own and cannot see them.
+
+A Target says that each run is given a generator. A plain function is called as its signature allows, also without one: where its
+default is a constant seed, who calls it as it is documented publishes noise that every reader can draw again.
+"""
 
 from __future__ import annotations
 

@@ -21,14 +21,16 @@ LEAP: Final = "the 29th of February"
 EMPTY: Final = "an empty text"
 BLANK: Final = "an empty text among few categories"
 LONG: Final = "a long text"
+MARKED: Final = "a text with commas, quotes and ends of lines"
 UNSEEN: Final = "a new text"
 OTHER: Final = "a new category"
+MINUS: Final = "minus one"
 MISSING: Final = "a missing value"
 NAN: Final = "NaN"
 OUTSIDE: Final = "outside what the data suggest"
 """What is unlike the data about a value, in the words of a report."""
 
-LABELS: Final = (ZERO, HIGH, LOW, NEAR, LEAP, MISSING, EMPTY, BLANK, HUGE, LONG, UNSEEN, OTHER, NAN, OUTSIDE)
+LABELS: Final = (ZERO, HIGH, LOW, NEAR, LEAP, MISSING, EMPTY, BLANK, HUGE, LONG, UNSEEN, OTHER, MARKED, MINUS, NAN, OUTSIDE)
 
 _FAR: Final = 10
 _VERY_FAR: Final = 1000
@@ -38,6 +40,9 @@ _YEARS: Final = {LOW: 1704, HIGH: 2256}
 """Leap years, which have every day, far from those of data and within what tables hold."""
 
 _DATE: Final = re.compile(r"(?:(?P<first>\d{4})-\d\d(?:-\d\d)?(?:[T ].*)?)|(?:\d\d?([./])\d\d?\2(?P<last>\d{4}))")
+_MARKS: Final = ",;\t\"'|\n " * 8
+"""What separates fields and records where texts are joined, so that one text counts as several: many, for a change that shows."""
+
 _LETTER: Final = "\U00010400"
 _YES_OR_NO: Final = 2
 _CLOSED_RANGE: Final = 12
@@ -93,10 +98,10 @@ def _texts(held: Sequence[str]) -> dict[str, Any]:
     """Texts: of few categories an empty one, and one more that shows whether a function is meant for these alone."""
     longest = max(held, key=len)
     if 2 * len(set(held)) <= len(held):
-        return {BLANK: "", OTHER: f"{longest[:8][::-1]}z"}
+        return {BLANK: "", OTHER: f"{longest[:8][::-1]}z{_MARKS}"}
     long = (longest or "a") * (1 + max(_LONG_TEXT, _FAR * len(longest)) // max(1, len(longest)))
     # Letters of four bytes, since a cut by letters is none by bytes.
-    return {EMPTY: "", LONG: long, UNSEEN: f"{_LETTER * _FAR}{longest[:8][::-1]}z"}
+    return {EMPTY: "", LONG: long, UNSEEN: f"{_LETTER * _FAR}{longest[:8][::-1]}z", MARKED: f"{longest[:8]}{_MARKS}"}
 
 
 def _numbers(held: Sequence[Any]) -> dict[str, Any]:
@@ -120,6 +125,8 @@ def _numbers(held: Sequence[Any]) -> dict[str, Any]:
         found = {ZERO: 0, HIGH: 1, **({LOW: -1} if low < 0 else {})}
     if isinstance(held[0], (float, np.floating)) and size > 0:
         found[NEAR] = _NEAR * size
+    if size > 1 and low >= 0:
+        found[MINUS] = -1  # stands for an unknown value in many tables
     return {**{label: made for label, value in found.items() if (made := _held_as(kind, value)) is not None}, **missing}
 
 
@@ -128,8 +135,10 @@ def values_outside(column: Sequence[Any]) -> dict[str, Any]:
     if not (holds_codes(column) or holds_shares(column)):
         return {}
     held = [value for value in column if not is_missing(value)]
-    size = _FAR * max(1, *(abs(end.item() if isinstance(end, np.generic) else end) for end in (min(held), max(held))))
-    made = {label: _held_as(type(held[0]), value) for label, value in ((HIGH, size), (LOW, -size))}
+    low, high = (end.item() if isinstance(end, np.generic) else end for end in (min(held), max(held)))
+    size = _FAR * max(1, abs(low), abs(high))
+    more = {} if low <= 0 or holds_shares(column) else {ZERO: 0, MINUS: -1}
+    made = {label: _held_as(type(held[0]), value) for label, value in {HIGH: size, LOW: -size, **more}.items()}
     return {label: value for label, value in made.items() if value is not None}
 
 

@@ -13,6 +13,8 @@ from dpaudit.auditor.data.domains import (
     HUGE,
     LABELS,
     LOW,
+    MINUS,
+    OTHER,
     OUTSIDE,
     ZERO,
     holds_codes,
@@ -25,7 +27,7 @@ from dpaudit.auditor.data.fields import fields_of, value_at, with_field
 
 _MOST_FIELDS: Final = 8
 _MOST_LOOKED: Final = 1000
-_NUMBERS: Final = (ZERO, HIGH, LOW, HUGE)
+_NUMBERS: Final = (ZERO, HIGH, LOW, HUGE, MINUS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +58,7 @@ def strange_records(rows: Sequence[Any]) -> list[Strange]:
 def outside_records(rows: Sequence[Any]) -> Iterator[Strange]:
     """Records whose numbers are far outside the domains that the data suggest, in every field that has such a domain."""
     outside = {field: values_outside(column) for field, column in _columns(rows).items()}
-    for label in (HIGH, LOW):
+    for label in (HIGH, LOW, MINUS, ZERO):
         changed = {field: known[label] for field, known in outside.items() if label in known}
         if changed:
             yield Strange(put_values(rows[len(rows) // 2], changed), frozenset({label, OUTSIDE}))
@@ -65,6 +67,11 @@ def outside_records(rows: Sequence[Any]) -> Iterator[Strange]:
 def fields_of_codes(rows: Sequence[Any]) -> list[int]:
     """Return the fields whose integers are taken for codes of categories, by position."""
     return [place for place, column in enumerate(_columns(rows).values()) if holds_codes(column)]
+
+
+def fields_of_categories(rows: Sequence[Any]) -> list[int]:
+    """Return the fields of texts that are taken for names of a few categories, by position."""
+    return [place for place, column in enumerate(_columns(rows).values()) if OTHER in values_beyond(column)]
 
 
 def fields_of_shares(rows: Sequence[Any]) -> list[int]:

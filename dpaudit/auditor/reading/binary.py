@@ -1,47 +1,33 @@
-"""Bytes as what they hold: compressed and pickled contents within bounds, arrays of common types, and single bytes."""
+"""Bytes that no format names: texts in base 64, 32 or 16, arrays of common types, and single bytes."""
 
 from __future__ import annotations
 
 import base64
 import binascii
-import bz2
-import io
-import lzma
 import math
 import re
-import zipfile
-import zlib
 from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.reading.leaves import Label
-from dpaudit.auditor.reading.pickles import pickled
-
 MOST_NUMBERS: Final = 4096
 """Numbers that bytes are read as."""
 
-_MOST_UNPACKED: Final = 1 << 20
-"""Bytes that are unpacked of one compressed content, so that a small one cannot fill the memory."""
-
-_MOST_MEMBERS: Final = 64
 _SHORT: Final = 24
 _INTEGER: Final = 4
 _BITS: Final = 8
-_GZIP_HEAD: Final = 10
 
 _TEXT64: Final = re.compile(
     r"(?:[A-Za-z0-9+/]{4}){2,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9_-]{4}){2,}(?:[A-Za-z0-9_-]{2,3})?=*"
 )
 _TEXT16: Final = re.compile(r"(?:[0-9a-f]{2}){8,}|(?:[0-9A-F]{2}){8,}")
+_TEXT32: Final = re.compile(r"(?:[A-Z2-7]{8})+(?:[A-Z2-7]{2}={6}|[A-Z2-7]{4}={4}|[A-Z2-7]{5}={3}|[A-Z2-7]{7}=)?|[A-Z2-7]{7}=")
 _ADDRESS: Final = re.compile(r"data:[\w.+-]+/[\w.+-]+(?:;[\w=.-]+)*;base64,")
 """What stands before bytes that are given as an address, as pictures in a page are."""
 
 _FEWEST_LETTERS: Final = 8
 _UNSURE: Final = 20
-
-Parts = list[tuple[str, Any]]
 
 
 def decoded(text: str) -> tuple[str, bytes] | None:
@@ -54,6 +40,8 @@ def decoded(text: str) -> tuple[str, bytes] | None:
         return None
     if _TEXT16.fullmatch(body) and any(letter.isdigit() for letter in body) and not body.isdigit():
         return f"hexadecimal{len(text) - len(body)}{'' if body.islower() else ' in capitals'}", bytes.fromhex(body)
+    if (found32 := _base32(body)) is not None:
+        return found32
     lines = body.split("\n") if "\n" in body else [body]
     joined = "".join(lines)
     if not _TEXT64.fullmatch(joined) or not _is_mixed(joined):
@@ -65,122 +53,21 @@ def decoded(text: str) -> tuple[str, bytes] | None:
     return f"base64 {joined.count('=')} {len(text) - len(joined)}", found
 
 
+def _base32(text: str) -> tuple[str, bytes] | None:
+    """The bytes of a text in base 32, which has no digits beyond 2 to 7 and no small letters."""
+    if not _TEXT32.fullmatch(text) or not any(letter.isdigit() for letter in text):
+        return None
+    try:
+        return f"base32 {text.count('=')}", base64.b32decode(text)
+    except binascii.Error:
+        return None
+
+
 def _is_mixed(text: str) -> bool:
     """True if a text is hardly made of words: padded, or long with capitals, small letters and digits."""
     kinds = (any(map(str.isupper, text)), any(map(str.islower, text)), any(map(str.isdigit, text)))
     return text.endswith("=") or (len(text) >= _UNSURE and all(kinds))
 
-
-def unpacked(data: bytes) -> tuple[str, Parts] | None:
-    """The form and the contents of compressed, pickled or packed bytes, known by how they begin; None for all others."""
-    for begins, name, read in _FORMATS:
-        if data.startswith(begins):
-            try:
-                found = read(data)
-            except (ValueError, EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError, KeyError):
-                continue
-            if found is not None:
-                return name, found
-    return None
-
-
-def _compressed(head: bytes, content: bytes, size: int, *, whole: bool) -> Parts:
-    """Parts of compressed bytes: how many there are, how they begin, and what they hold."""
-    return [
-        ("the size", size),
-        ("the head", Label(head.hex())),
-        ("the end", Label("whole" if whole else "cut")),
-        ("the content", content),
-    ]
-
-
-def _zlib(data: bytes) -> Parts | None:
-    """Bytes compressed by zlib, whose first two are a multiple of 31."""
-    if int.from_bytes(data[:2], "big") % 31:
-        return None
-    reader = zlib.decompressobj()
-    content = reader.decompress(data, _MOST_UNPACKED)
-    return [*_compressed(data[:2], content, len(data), whole=reader.eof), ("the rest", reader.unused_data)]
-
-
-def _gzip(data: bytes) -> Parts:
-    """Bytes compressed by gzip, with the time and the names in their head."""
-    reader = zlib.decompressobj(zlib.MAX_WBITS | 16)
-    content = reader.decompress(data, _MOST_UNPACKED)
-    time = int.from_bytes(data[4:8], "little")
-    head = data[:4] + data[8:_GZIP_HEAD]
-    return [*_compressed(head, content, len(data), whole=reader.eof), ("the time", time), ("the rest", reader.unused_data)]
-
-
-def _bzip(data: bytes) -> Parts:
-    """Bytes compressed by bzip2."""
-    reader = bz2.BZ2Decompressor()
-    content = reader.decompress(data, _MOST_UNPACKED)
-    return [*_compressed(data[:4], content, len(data), whole=reader.eof), ("the rest", reader.unused_data)]
-
-
-def _lzma(data: bytes) -> Parts:
-    """Bytes compressed by xz."""
-    reader = lzma.LZMADecompressor(memlimit=_MOST_UNPACKED << 6)
-    content = reader.decompress(data, _MOST_UNPACKED)
-    return [*_compressed(data[:8], content, len(data), whole=reader.eof), ("the rest", reader.unused_data)]
-
-
-def _zip(data: bytes) -> Parts | None:
-    """The members of an archive, with their names, times and contents."""
-    parts: Parts = [("the size", len(data))]
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        members = archive.infolist()
-        if len(members) > _MOST_MEMBERS:
-            return None
-        for place, member in enumerate(members):
-            with archive.open(member) as stream:
-                content = stream.read(_MOST_UNPACKED)
-            note = (member.filename, list(member.date_time), member.compress_type, member.comment, member.extra)
-            parts += [(f"the note {place}", list(note)), (f"the content {place}", content)]
-        return [*parts, ("the comment", archive.comment)]
-
-
-def _npy(data: bytes) -> Parts | None:
-    """An array in numpy's own format, unless it holds objects."""
-    stream = io.BytesIO(data)
-    array = np.lib.format.read_array(stream, allow_pickle=False)
-    return [("the array", array), ("the rest", stream.read())]
-
-
-def _pickle(data: bytes) -> Parts | None:
-    """The values of a pickle and its opcodes."""
-    found = pickled(data)
-    if found is None or not found.whole:
-        return None
-    return [("the protocol", data[1]), ("the opcodes", Label(found.opcodes)), ("the values", found.values)]
-
-
-def _png(data: bytes) -> Parts | None:
-    """The chunks of an image: what they are, and the compressed numbers together."""
-    parts, image, place = list[tuple[str, Any]](), b"", 8
-    while place + 8 <= len(data):
-        size, kind = int.from_bytes(data[place : place + 4], "big"), data[place + 4 : place + 8]
-        content, place = data[place + 8 : place + 8 + size], place + 12 + size
-        if kind == b"IDAT":
-            image += content
-        else:
-            parts.append((f"the chunk {len(parts)}", [kind.decode("latin-1"), content]))
-    reader = zlib.decompressobj()
-    return [("the size", len(data)), *parts, ("the content", reader.decompress(image, _MOST_UNPACKED)), ("the rest", data[place:])]
-
-
-_FORMATS: Final = (
-    (b"\x1f\x8b", "gzip", _gzip),
-    (b"BZh", "bzip2", _bzip),
-    (b"\xfd7zXZ\0", "xz", _lzma),
-    (b"PK\x03\x04", "zip", _zip),
-    (b"\x93NUMPY", "npy", _npy),
-    (b"\x89PNG\r\n\x1a\n", "png", _png),
-    (b"\x80", "pickle", _pickle),
-    (b"\x78", "zlib", _zlib),
-)
-"""Formats by their first bytes."""
 
 _VIEWS: Final = (
     ("<f8", 0.0),

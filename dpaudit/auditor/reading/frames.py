@@ -1,4 +1,4 @@
-"""Tables, series and indices of pandas and sparse matrices of scipy, known by module and name, never imported."""
+"""Tables, series and indices of pandas, sparse matrices and distributions of scipy, known by module and name, never imported."""
 
 from __future__ import annotations
 
@@ -97,6 +97,14 @@ def _sparse(matrix: Any) -> tuple[str, Parts] | None:
     return form, [*parts, *places, ("the values", stored.data)]
 
 
+def _distribution(frozen: Any) -> tuple[str, Parts] | None:
+    """The parts of a distribution of scipy with its parameters."""
+    kind = frozen.dist
+    if not type(kind).__module__.startswith("scipy.stats") or hasattr(kind, "_histogram"):
+        return None  # one that was made may hold data
+    return f"{type(frozen).__name__} {kind.name}", [("the arguments", frozen.args), ("the keywords", frozen.kwds)]
+
+
 _PARTS: Final[dict[str, Callable[[Any], tuple[str, Parts] | None]]] = {
     "pandas.DataFrame": _frame,
     "pandas.Series": _series,
@@ -105,6 +113,7 @@ _PARTS: Final[dict[str, Callable[[Any], tuple[str, Parts] | None]]] = {
     "pandas.ExtensionArray": _extension,
     "pandas.NAType": lambda nothing: (type(nothing).__name__, [("the gap", 1)]),
     "pandas.Period": lambda period: (f"Period {period.freqstr}", [("the count", period.ordinal)]),
+    "scipy.rv_frozen": _distribution,
     "scipy.sparray": _sparse,
     "scipy.spmatrix": _sparse,
     **PARTS,

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.auditor.reading.keeping import keep_output
 from dpaudit.auditor.reading.leaves import LARGEST, Path, stable_code
 from dpaudit.auditor.reading.reader import (
     Failure,
@@ -19,7 +20,6 @@ from dpaudit.auditor.reading.reader import (
     array_marks,
     array_paths,
     has_negative_zero,
-    keep_output,
     limit_of,
     parse_output,
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import numbers
 import os
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence, ValuesView
+import sys
+from collections import ChainMap, defaultdict, deque
+from collections.abc import Callable, Mapping, Sequence, ValuesView
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, is_dataclass
 from datetime import date, time, timedelta
@@ -14,18 +15,19 @@ from decimal import Decimal
 from enum import Enum, Flag
 from fractions import Fraction
 from functools import lru_cache
-from itertools import islice
 from pathlib import PurePath
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, Final, TypeAlias
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.reading.binary import MOST_NUMBERS, array_in, bits, decoded, halves_in, unpacked, windows
+from dpaudit.auditor.reading.binary import MOST_NUMBERS, array_in, bits, decoded, halves_in, windows
+from dpaudit.auditor.reading.formats import unpacked
 from dpaudit.auditor.reading.frames import parts_of
 from dpaudit.auditor.reading.json_texts import Numeral, json_document
+from dpaudit.auditor.reading.keeping import MOST_DRAWN, Drawn, Written, names_file
 from dpaudit.auditor.reading.leaves import LARGEST, Label, Leaves, Path
 from dpaudit.auditor.reading.objects import call_parts, error_parts, object_parts, shown_name, state_of
 from dpaudit.auditor.reading.scalars import (
@@ -44,7 +46,6 @@ NEGATIVE_ZEROS: Final = " with negative zeros"
 _MAX_DEPTH: Final = 16
 _MOST_ORDERED: Final = 32
 _BREAKS: Final = str.maketrans("", "", "\n\t\r")
-_MOST_DRAWN: Final = 10_000
 _PLAIN: Final = {float, int, bool, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, deque}
 _PLAIN_KEYS: Final = (
     str,
@@ -82,16 +83,6 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """Items of an iterator, drawn once so that it can be read more than once; `whole` unless it went on."""
-
-    kind: str
-    items: tuple[Any, ...]
-    whole: bool
-    shown: str = "iterator"
-
-
-@dataclass(frozen=True)
 class Reading:
     """One output as read: its form as text, and its leaves."""
 
@@ -104,16 +95,8 @@ class Reading:
         return tuple(self.leaves.paths)
 
 
-_WHOLE: Final = (Enum, Drawn, Failure, os.PathLike, type, date, time, timedelta, np.datetime64, np.timedelta64)
+_WHOLE: Final = (Enum, Drawn, Written, Failure, os.PathLike, type, date, time, timedelta, np.datetime64, np.timedelta64)
 """Types that are read whole, also where an object is of a type derived from them."""
-
-
-def keep_output(output: Any) -> Any:
-    """Return the output itself, or of an iterator what it gives out now."""
-    if type(output) in _PLAIN or not isinstance(output, Iterator) or isinstance(output, io.IOBase):
-        return output
-    items = tuple(islice(output, _MOST_DRAWN))
-    return Drawn(type(output).__name__, items, next(output, output) is output, shown_name(type(output)))
 
 
 def parse_output(output: Any) -> Reading:
@@ -163,9 +146,8 @@ def _visit_inside(output: Any, path: Path, leaves: Leaves) -> str:
         return _visit_pairs(*known, path, leaves)
     if not hasattr(output, "__array__"):
         return _visit_object(output, path, leaves)
-    if type(output).__module__.partition(".")[0] not in _ARRAYS:
-        leaves.leave_out(f"{shown_name(type(output))} but for its numbers")
-    return f"{type(output).__name__} {_visit(np.asarray(output), path, leaves)}"
+    form = f"{type(output).__name__} {_visit(np.asarray(output), path, leaves)}"
+    return form if type(output).__module__.partition(".")[0] in _ARRAYS else f"{form} {_visit_object(output, path, leaves)}"
 
 
 def _visit_failure(failure: Failure, path: Path, leaves: Leaves) -> str:
@@ -251,8 +233,32 @@ def _visit_record(record: np.void, path: Path, leaves: Leaves) -> str:
 def _visit_drawn(drawn: Drawn, path: Path, leaves: Leaves) -> str:
     """Append what an iterator gave out."""
     if not drawn.whole:
-        leaves.leave_out(f"what a {drawn.shown} gives out after {_MOST_DRAWN:,} items")
+        leaves.leave_out(f"what a {drawn.shown} gives out after {MOST_DRAWN:,} items")
     return _visit_items(drawn.items, drawn.kind, path, leaves)
+
+
+def _visit_place(place: Any, path: Path, leaves: Leaves) -> str:
+    """Append a place in the file system; what a file there held when the run was over is read only of an output that is one."""
+    if names_file(place):
+        leaves.leave_out("a file that a path inside an output names")
+    return _visit_one(place, os.fspath(place), path, leaves)
+
+
+def _visit_class(kind: type, path: Path, leaves: Leaves) -> str:
+    """Append the values that a class holds, if it is the output or was made for it; of others the name says it all."""
+    name = f"class {kind.__module__}.{kind.__qualname__}"
+    known: Any = sys.modules.get(kind.__module__)
+    for part in kind.__qualname__.split("."):
+        known = getattr(known, part, None)
+    if path and known is kind:
+        return name
+    held = [(key, getattr(value, "fget", getattr(value, "__func__", value))) for key, value in vars(kind).items()]
+    held = [
+        (key, value)
+        for key, value in held
+        if isinstance(value, FunctionType) or not (key.startswith("__") or hasattr(value, "__get__"))
+    ]
+    return _visit_pairs(name, sorted(held, key=lambda item: item[0]), path, leaves) if held else name
 
 
 def _visit_one(output: Any, content: Any, path: Path, leaves: Leaves) -> str:
@@ -288,8 +294,9 @@ def _visit_array(array: NDArray[Any], path: Path, leaves: Leaves) -> str:
         return _visit(array[()], path, leaves)
     if name is None:
         # Texts and objects as Python's own; of dates, records and longer numbers Python's types would lose something.
-        plain = array.dtype.kind in "OUS"
-        return _visit(array.tolist(), path, leaves) if plain else _visit_items(array, str(array.dtype), path, leaves)
+        if array.dtype.kind in "OUS":
+            return f"{array.dtype.str} {_visit(array.tolist(), path, leaves)}"
+        return _visit_items(array, str(array.dtype), path, leaves)
     flat = clip_numbers(array.reshape(-1))
     extreme = np.flatnonzero(~(np.abs(array.reshape(-1).astype(np.float64)) <= limit_of(name)))
     finite = np.isfinite(flat)
@@ -314,9 +321,7 @@ def _visit_keyed(output: Any, path: Path, leaves: Leaves) -> str:
     """Append the numbers of mappings and sets, in the order of their keys' text."""
     name = type(output).__name__
     if isinstance(output, defaultdict):
-        name += (
-            f" of {shown_name(factory)}" if isinstance(factory := output.default_factory, type) else f" of {type(factory).__name__}"
-        )
+        name += f" of {_visit(output.default_factory, (*path, 'the default'), leaves)}"
     if isinstance(output, Mapping):
         items = [(_key_text(key, leaves), value) for key, value in output.items()]
     elif output and all(isinstance(element, float) for element in output):
@@ -380,13 +385,16 @@ _CONTAINERS: Final[tuple[tuple[Any, _Visit], ...]] = (
     (range, lambda ends, path, leaves: _visit_items((ends.start, ends.stop, ends.step), "range", path, leaves)),
     # A flag may combine several members, which have no name together.
     (Enum, lambda one, path, leaves: _visit_one(one, one.value if isinstance(one, Flag) else one.name, path, leaves)),
+    # What a later mapping hides is held too.
+    (ChainMap, lambda maps, path, leaves: _visit_one(maps, maps.maps, path, leaves)),
     ((Mapping, AbstractSet), _visit_keyed),
     ((Sequence, ValuesView), lambda items, path, leaves: _visit_items(items, type(items).__name__, path, leaves)),
-    (os.PathLike, lambda place, path, leaves: _visit_one(place, os.fspath(place), path, leaves)),
+    (Written, lambda one, path, leaves: _visit_pairs("file", one.parts, path, leaves)),
+    (os.PathLike, _visit_place),
     ((io.BytesIO, io.StringIO), _visit_stream),
     (BaseException, lambda error, path, leaves: _visit_pairs(type(error).__name__, error_parts(error), path, leaves)),
     (Failure, _visit_failure),
-    (type, lambda kind, _path, _leaves: f"class {kind.__module__}.{kind.__qualname__}"),
+    (type, _visit_class),
 )
 """Readers of what holds other values, by type; the first that fits. Types of other libraries are in `frames`, by name."""
 

@@ -1,4 +1,4 @@
-"""Tables and columns of polars and Arrow, images and matches, known by module and name, never imported."""
+"""Tables and columns of polars and Arrow, rows of databases, images and matches, known by module and name, never imported."""
 
 from __future__ import annotations
 
@@ -79,6 +79,7 @@ def _match(match: Any) -> tuple[str, Parts]:
 
 PARTS: Final[dict[str, Callable[[Any], tuple[str, Parts] | None]]] = {
     "polars.DataFrame": _polars_frame,
+    "polars.LazyFrame": lambda frame: ("LazyFrame", [("the table", frame.collect())]),
     "polars.Series": _polars_series,
     "pyarrow.Table": _arrow_table,
     "pyarrow.RecordBatch": _arrow_table,
@@ -86,6 +87,7 @@ PARTS: Final[dict[str, Callable[[Any], tuple[str, Parts] | None]]] = {
     "pyarrow.Array": _arrow_values,
     "pyarrow.ChunkedArray": _arrow_values,
     "pyarrow.Scalar": lambda scalar: (f"{type(scalar).__name__} {scalar.type}", [("the value", scalar.as_py())]),
+    "sqlite3.Row": lambda row: ("Row", [("the names", row.keys()), ("the values", tuple(row))]),
     "PIL.Image": _image,
     "re.Match": _match,
     "re.Pattern": lambda pattern: ("Pattern", [("the text", pattern.pattern), ("the flags", pattern.flags)]),

@@ -19,6 +19,7 @@ _MOST_PARTS: Final = 512
 _LONG_WORD: Final = 12
 """Longer words are rarely names of a few categories, and how long they are may be all that repeats."""
 
+_FEWEST_SIGNS: Final = 4
 _FEWEST_TO_COUNT: Final = 2
 _COUNTERS: Final = 16
 """Words are counted in so many classes too, wherever they stand: a word that comes or goes shows there."""
@@ -39,6 +40,11 @@ def visit_text(text: str, path: Path, leaves: Leaves, name: str) -> None:
         if len(text) > _LONG_WORD:
             leaves.apart.append(len(leaves.values))
             leaves.add((*path, "the length"), float(len(text)), "long")
+        elif len(text) >= _FEWEST_SIGNS and (not text.isascii() or len(set(text)) <= len(text) // 2):
+            # Signs in a row are bars, answers or bases rather than a name, and as a whole they hardly repeat.
+            leaves.apart += range(len(leaves.values), len(leaves.values) + len(text))
+            for place, letter in enumerate(text):
+                leaves.add((*path, "the letters", place), float(ord(letter)), "letters" if place == 0 else "")
         return
     leaves.apart.append(len(leaves.values))
     leaves.add(path, float(len(text)), f"{len(tokens)} numbers")

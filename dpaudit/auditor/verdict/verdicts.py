@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
+from dpaudit.auditor.attack.searching import ERRORS, NO_NUMBER
 from dpaudit.auditor.checks.exact_law import EXACT_LAW
 from dpaudit.auditor.checks.independence import INDEPENDENT
 from dpaudit.auditor.checks.prices import SAME_NOISE
+from dpaudit.auditor.checks.properties import REVEALS
 from dpaudit.auditor.checks.query_laws import SENSITIVITY
 from dpaudit.auditor.checks.replay import LOGGED_SENSITIVITY, MEASURED_PRICE, SAME_OUTPUT, SAME_PATH
 from dpaudit.auditor.statistics.bounds import ClaimPoint
@@ -22,6 +24,9 @@ _SUSPICIOUS: Final = 20
 whose alpha is far smaller than elsewhere, that is so little that sound claims do not fail by chance."""
 
 _MOST_SUSPICIOUS: Final = 1 / 50
+
+_OPEN: Final = (ERRORS, NO_NUMBER)
+"""What nobody judged and may break the claim: whether the data may hold a value at which the function raises or gives no number."""
 
 _DISPROVED: Final = {
     SENSITIVITY: "The declared sensitivity is false",
@@ -65,8 +70,8 @@ def verdict_of(
     reservation = _reservation(violated, price)
     if disproved and not reservation:
         reservation = "The program that the target names has a certified counterexample; no run gave out what it returned."
-    if reservation:
-        return Verdict.INCONCLUSIVE, f"{reservation} {found}"
+    if reservation or any(map(_is_open, properties)):
+        return Verdict.INCONCLUSIVE, f"{reservation} {found}".lstrip()
     if attack.p_value <= min(float(_SUSPICIOUS * attack.alpha), _MOST_SUSPICIOUS):
         p_value = outward(Fraction(attack.p_value), digits=2, up=True)
         return (
@@ -77,6 +82,11 @@ def verdict_of(
     if attack.unread is None and factor is not None and factor <= power_target:
         return Verdict.CONSISTENT, f"{found}{_not_covered(attack)}"
     return Verdict.INCONCLUSIVE, found
+
+
+def _is_open(check: Property) -> bool:
+    """True if a check says of data that there may be that the function gives away a record there."""
+    return check.status == "not run" and (check.name in _OPEN or REVEALS in check.detail)
 
 
 def _reservation(violated: Mapping[str, Property], price: Price | None) -> str:

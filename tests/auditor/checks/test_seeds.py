@@ -78,13 +78,30 @@ def test_such_a_release_is_not_called_consistent(tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "status"),
-    [("ages, epsilon", ["violated"]), ("ages", ["violated"]), ("ages, epsilon, rng", [])],
+    [
+        ("ages, epsilon", ["violated"]),
+        ("ages", ["violated"]),
+        ("ages, epsilon, rng", []),
+        ("ages, epsilon, rng=None", []),
+        ("ages, rng=np.random.default_rng()", []),
+        ("ages, rng=np.random.default_rng(42)", ["violated"]),
+        ("ages, *, rng=np.random.RandomState(seed=3)", ["violated"]),
+        ("ages, seed", []),
+        ("ages, seed=None", []),
+        ("ages, seed=42", ["violated"]),
+    ],
 )
 def test_a_plain_function_is_looked_at_as_well(tmp_path, monkeypatch, arguments, status):
     monkeypatch.chdir(tmp_path)
     noise = "rng.laplace()" if "rng" in arguments else "np.random.laplace(0, 1)"
+    noise = "np.random.default_rng(seed).laplace()" if "seed" in arguments.split(", ")[-1][:4] else noise
     source = f"import numpy as np\nnp.random.seed(7)\n\n\ndef count({arguments}):\n    return len(ages) + {noise}\n"
     (tmp_path / "counted.py").write_text(source, encoding="utf-8")
     (tmp_path / "ages.csv").write_text("ages\n" + "\n".join(map(str, range(20, 60))), encoding="utf-8")
     target = each_target("counted.py:count", data="ages.csv", asked=Asked(epsilon="1"))[0]
     assert status == [one.status for one in check_seeds(target)]
+
+
+def test_a_target_whose_runs_are_given_a_generator_is_not_held_to_a_default(tmp_path):
+    source = "import numpy as np\ndef release(data, rng=np.random.default_rng(7)):\n    return len(data) + rng.laplace()\n"
+    assert check_seeds(target_in(tmp_path, source)) == ()

@@ -30,10 +30,12 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from dpaudit import Claim, PureDP, Target, audit
-from dpaudit.auditor.reading.binary import array_in, unpacked
+from dpaudit.auditor.reading.binary import array_in
 from dpaudit.auditor.reading.features import fit_features
+from dpaudit.auditor.reading.formats import unpacked
+from dpaudit.auditor.reading.keeping import keep_output
 from dpaudit.auditor.reading.outputs import groups
-from dpaudit.auditor.reading.reader import keep_output, parse_output
+from dpaudit.auditor.reading.reader import parse_output
 from dpaudit.auditor.reading.tokens import tokens_of
 from dpaudit.auditor.reading.unread import Tally, account_of, unread_in
 from dpaudit.auditor.runs.chunks import sample_one
