@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from dpaudit.spec import LAWS
-from dpaudit.verifier.ordinary import arrays, draws, iterating, numbers, subscripts, texts
+from dpaudit.verifier.ordinary import arrays, draws, exponentials, iterating, numbers, subscripts, texts
 from dpaudit.verifier.ordinary.attributes import attribute
 from dpaudit.verifier.ordinary.calls import Sources, call, function_of
 from dpaudit.verifier.ordinary.refusing import refuse
@@ -170,6 +170,9 @@ def operated(state: State, node: ast.AST, op: ast.operator, left: Value, right: 
     """An operation on two values."""
     if isinstance(left, Entry) and isinstance(op, ast.Add) and left.amount is None:
         return replace(left, amount=numbers.number(state, node, right))
+    if isinstance(op, ast.Div) and (parts := exponentials.shares(state, node, left, right)) is not None:
+        state.real("arrays of floats")
+        return parts
     if arrays.is_array(state, left) or arrays.is_array(state, right):
         return arrays.operated(state, node, op, left, right)
     held = [state.object(one) if isinstance(one, Ref) else one for one in (left, right)]
@@ -184,6 +187,8 @@ def operated(state: State, node: ast.AST, op: ast.operator, left: Value, right: 
             if isinstance(left, Scalar) and isinstance(right, Scalar) and left.is_known and right.is_known:
                 return state.text(left.known + right.known)
             return texts.opaque(state, node, left, right, sort="text")
+    if isinstance(op, ast.Div) and (part := exponentials.share(state, node, left, right)) is not None:
+        return part
     if isinstance(left, Opaque) or isinstance(right, Opaque):
         if not (numbers.is_number(left) and numbers.is_number(right)) or not isinstance(op, (ast.Add, ast.Sub, ast.Mult)):
             raise refuse(

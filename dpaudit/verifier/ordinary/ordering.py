@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from dpaudit.verifier.ordinary.state import Line, assigned_in
+from dpaudit.verifier.ordinary.lines import Line, assigned_in
 from dpaudit.verifier.ordinary.values import names_in
 
 _DRAW: Final = re.compile(r"noise__\d+ = ")

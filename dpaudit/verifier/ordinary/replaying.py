@@ -12,6 +12,7 @@ import collections
 import copy
 import dataclasses
 import fractions
+import functools
 import importlib
 import math
 import random
@@ -27,12 +28,16 @@ from dpaudit.verifier.ir import Program
 from dpaudit.verifier.ordinary import draws
 from dpaudit.verifier.ordinary.reading import Reading
 
-_REAL: Final = {"math": math, "collections": collections, "fractions": fractions, "dataclasses": dataclasses, "typing": typing}
+_REAL: Final = {
+    "math": math, "collections": collections, "fractions": fractions, "functools": functools, "dataclasses": dataclasses,
+    "typing": typing,
+}  # fmt: skip
 _LOADED: Final = ("numpy", "statistics")
 _ALIKE: Final = {"KeyError": "LookupError", "IndexError": "LookupError", "AssertionError": "RuntimeError"}
 _RENAMED: Final = {"mu": "loc", "sigma": "scale", "lambd": "rate", "a": "low", "b": "high"}
 _CLOSE: Final = 1e-6
 _HUGE: Final = 10**6
+_TINY: Final = 1e-250
 
 
 class Differs(RuntimeError):
@@ -63,6 +68,20 @@ class _Tape:
         if wanted != law or not all(_close(float(one), float(other)) for one, other in zip(args, given, strict=False)):
             raise Differs(f"draw {self.place} is from {law} where {wanted} with other arguments was read")
         return value if self.exact or isinstance(value, (bool, int)) else float(value)
+
+    def choice(self, weights: Any) -> int:
+        """The next choice, which must be one with these weights."""
+        wanted, given, value = self.drawn[self.place] if self.place < len(self.drawn) else ("", (), None)
+        if wanted != "exponential_choice" or len(given) != len(weights) + 2:
+            raise Differs(f"draw {self.place + 1} is a choice where {wanted or 'nothing'} was read")
+        self.place += 1
+        rate = float(given[-2]) / (2 * float(given[-1]))
+        for score, weight in zip(given[:-2], weights, strict=True):
+            expected = rate * float(score - given[0])
+            # Weights that floats hold as 0, or nearly, say no more than that they are small.
+            if weight > _TINY < weights[0] and not _close(math.log(weight / weights[0]), expected):
+                raise Differs(f"draw {self.place} is a choice with other weights than were read")
+        return int(value)
 
 
 class _Coin:
@@ -115,6 +134,13 @@ class _Stub:
             case "integers" | "randint":
                 low, high = (*args, *renamed.values())
                 return low + self._tape.next("uniform_int", high - low + (method == "randint"))
+            case "choices":
+                given = dict(zip(("population", "weights"), args, strict=False)) | named
+                chosen = [self._tape.choice(given["weights"]) for _ in range(given.get("k", 1))]
+                return [given["population"][place] for place in chosen]
+            case "choice":
+                among = args[0] if args else named["a"]
+                return (range(among) if isinstance(among, int) else among)[self._tape.choice(named["p"])]
             case "random" | "uniform":
                 return _Coin(self._tape)
         raise Differs(f"{self._name} is called, which was not read")
@@ -360,6 +386,8 @@ def random_noise(source: random.Random) -> Callable[[str, tuple[Any, ...]], Any]
     """Noise for a comparison: small numbers that floats hold exactly."""
 
     def noise(law: str, args: tuple[Any, ...]) -> Any:
+        if law == "exponential_choice":
+            return source.randrange(len(args) - 2)
         if law in ("bernoulli", "randomized_response"):
             return source.random() < 0.5
         if law == "uniform_int":
