@@ -255,6 +255,20 @@ def _print(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     return Nothing()
 
 
+def _log(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """A line of a log: whether it is kept is for others to say, so that it is put out."""
+    if named or not args or not (isinstance(args[0], Opaque) or (isinstance(args[0], Scalar) and args[0].kind == "str")):
+        raise refuse(node, f"`{ast.unparse(node)}`", "log a text and its values", "DPA706")
+    return _print(state, node, args, named)
+
+
+def _logger(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`logging.getLogger`."""
+    if named or len(args) > 1:
+        raise refuse(node, f"`{ast.unparse(node)}`", "write logging.getLogger(__name__)", "DPA706")
+    return Builtin("logging.Logger")
+
+
 def _dict(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     """`dict()` of keywords, of another dictionary, or of pairs."""
     if not args:
@@ -345,6 +359,9 @@ def fill() -> None:
         "math.floor": _rounded, "math.ceil": _rounded, "math.trunc": _rounded, "math.sqrt": _math, "math.exp": _math,
         "math.log": _math, "math.log2": _math, "math.log10": _math, "math.fabs": _math_abs,
     }  # fmt: skip
+    logged = ("debug", "info", "warning", "error", "critical")
+    modules |= {f"{place}.{level}": _log for place in ("logging", "logging.Logger") for level in logged}
+    modules["logging.getLogger"] = _logger
     Sources.MODULES.update(modules)
     Sources.METHODS["fromkeys"] = lambda state, node, owner, name, args, named: (
         _fromkeys(state, node, args, named) if owner == Builtin("dict") and name == "fromkeys" else None

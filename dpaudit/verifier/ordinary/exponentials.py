@@ -80,7 +80,7 @@ def scores(state: State, node: ast.AST, weights: Value, *, shared: bool) -> tupl
 def _factored(state: State, node: ast.expr) -> tuple[list[str], ast.expr]:
     """The public factors above 0 of a number, and the rest."""
     if _is_above(state, node):
-        return [f"Fraction({node.value}, 1)" if isinstance(node, ast.Constant) else ast.unparse(node)], ast.Constant(1)
+        return [f"Fraction({ast.unparse(node)}, 1)" if isinstance(node, ast.Constant) else ast.unparse(node)], ast.Constant(1)
     match node:
         case ast.UnaryOp(op=ast.USub(), operand=inner):
             factors, rest = _factored(state, inner)

@@ -18,8 +18,8 @@ from dpaudit.verifier.ordinary.state import State, frame_of
 from dpaudit.verifier.ordinary.values import Builtin, Class, Frame, Function, Ref, Sequence, Value
 
 _MODULES: Final = {
-    "__future__", "collections", "dataclasses", "dpaudit", "fractions", "functools", "math", "mechanisms", "numpy", "random",
-    "scipy", "secrets", "statistics", "typing",
+    "__future__", "collections", "dataclasses", "dpaudit", "fractions", "functools", "logging", "math", "mechanisms", "numpy",
+    "random", "scipy", "secrets", "statistics", "typing",
 }  # fmt: skip
 _FORBIDDEN: Final = frozenset(
     {

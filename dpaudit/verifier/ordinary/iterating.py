@@ -260,7 +260,7 @@ def drained(state: State, node: ast.AST, found: Value) -> Guarded | Sequence:
     if isinstance(found, Ref) and isinstance(held, Iterator) and held.what in ("generator", "map", "filter"):
         state.change(node, found.address, Spent("an iterator that was gone through before"))
         if held.what == "generator":
-            assert held.node is not None  # noqa: S101 - for the type checker
+            assert isinstance(held.node, ast.GeneratorExp)  # noqa: S101 - for the type checker
             return comprehended(state, held.node, held.node.elt, held.frame, held.parts[0])
         return _mapped(state, node, held)
     if isinstance(found, Ref) and isinstance(held, Iterator) and held.what == "function":

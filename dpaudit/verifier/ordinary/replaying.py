@@ -20,6 +20,7 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any, Final
 
 from dpaudit.spec import LAWS
@@ -28,9 +29,13 @@ from dpaudit.verifier.ir import Program
 from dpaudit.verifier.ordinary import draws
 from dpaudit.verifier.ordinary.reading import Reading
 
-_REAL: Final = {
+_LEVELS: Final = ("debug", "info", "warning", "error", "critical")
+_QUIET: Final = SimpleNamespace(**dict.fromkeys(_LEVELS, lambda *_: None))
+"""A logger, and the module of loggers, that writes nothing."""
+_QUIET.getLogger = lambda *_: _QUIET
+_REAL: Final[dict[str, Any]] = {
     "math": math, "collections": collections, "fractions": fractions, "functools": functools, "dataclasses": dataclasses,
-    "typing": typing,
+    "logging": _QUIET, "typing": typing,
 }  # fmt: skip
 _LOADED: Final = ("numpy", "statistics")
 _ALIKE: Final = {"KeyError": "LookupError", "IndexError": "LookupError", "AssertionError": "RuntimeError"}
@@ -71,7 +76,8 @@ class _Tape:
 
     def choice(self, weights: Any) -> int:
         """The next choice, which must be one with these weights."""
-        wanted, given, value = self.drawn[self.place] if self.place < len(self.drawn) else ("", (), None)
+        nothing: tuple[str, tuple[Any, ...], Any] = ("", (), 0)
+        wanted, given, value = self.drawn[self.place] if self.place < len(self.drawn) else nothing
         if wanted != "exponential_choice" or len(given) != len(weights) + 2:
             raise Differs(f"draw {self.place + 1} is a choice where {wanted or 'nothing'} was read")
         self.place += 1
