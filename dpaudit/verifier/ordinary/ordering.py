@@ -7,6 +7,7 @@ it had. None is moved over a line that ends or leaves a block, puts something ou
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 
 from dpaudit.verifier.ordinary.lines import Line, assigned_in
@@ -37,6 +38,34 @@ def sunk(lines: list[Line]) -> list[Line]:
                 done, waiting = done + waiting, []
         done.append(line)
     return done + waiting
+
+
+def paired(lines: list[Line]) -> list[Line]:
+    """The lines of a program where the difference of two exponential draws of one scale is the one Laplace draw that it amounts to.
+
+    Both are drawn in one block, one after the other, and nothing but their difference is used.
+    """
+    draws = [(place, found.group(1), found.group(2)) for place, line in enumerate(lines) if (found := _ONE_SIDED.match(line[1]))]
+    for (first, one, scale), (second, other, again) in reversed(list(pairwise(draws))):
+        block = lines[first : second + 1]
+        level = all(depth == block[0][0] for depth, _, _ in block) and not any(_ENDS.match(text) for _, text, _ in block)
+        if scale != again or not level or assigned_in(block) & names_in(scale):
+            continue
+        whole, uses = f"({one} - {other})", 0
+        made: list[Line] = []
+        for place, (depth, text, line) in enumerate(lines):
+            if place not in (first, second):
+                uses += text.count(whole)
+                made.append((depth, text.replace(whole, one), line))
+            elif place == second:
+                made.append((depth, f"{one} = laplace({scale})", line))
+        words = [word for _, text, _ in made for word in re.findall(r"\w+", text)]
+        if uses and other not in words and words.count(one) == uses + 1:
+            lines = made
+    return lines
+
+
+_ONE_SIDED: Final = re.compile(r"(noise__\d+) = exponential\((.*)\)$")
 
 
 def flipped(lines: list[Line]) -> list[Line]:

@@ -378,7 +378,7 @@ def _finished(
     """The core program with its contract."""
     parameters = [*data.parameters, *scalars]
     head = f"def {source.function.name}({', '.join(f'{name}: {kind}' for name, kind in parameters)}):"
-    lines = [(0, head, source.function.lineno), *ordering.sunk(ordering.flipped(outcomes.written(state)))]
+    lines = [(0, head, source.function.lineno), *ordering.sunk(ordering.flipped(ordering.paired(outcomes.written(state))))]
     text = "\n".join("    " * depth + line for depth, line, _ in lines) + "\n"
     own = types.get("self")
     fields = _fields(scalars)

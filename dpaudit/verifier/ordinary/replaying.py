@@ -56,6 +56,7 @@ class _Tape:
     drawn: list[tuple[str, tuple[Any, ...], Any]]
     exact: bool
     place: int = field(default=0)
+    halved: bool = field(default=False)  # whether the first of two exponential draws that stand for one was handed out
 
     def sampler(self, law: str) -> Callable[..., Any]:
         """The function that draws from a law."""
@@ -67,6 +68,11 @@ class _Tape:
             raise Differs(f"{law} is drawn once more than was read")
         wanted, given, value = self.drawn[self.place]
         self.place += 1
+        if (wanted, law) == ("laplace", "exponential"):
+            # The first of two whose difference is the value, or the second.
+            wanted, self.halved = law, not self.halved
+            self.place -= self.halved
+            value = max(value, 0) if self.halved else max(-value, 0)
         if (wanted, law) == ("randomized_response", "bernoulli"):
             # A coin by which a truth value is kept or turned.
             wanted, given, value = law, given[1:], value == given[0]
