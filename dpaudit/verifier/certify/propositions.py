@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from dpaudit.extras import require
 from dpaudit.verifier.fuel import interruptible, spend
 from dpaudit.verifier.kernel.checker import Cases
 
 Clause = tuple[int, ...]
+_TRUE: Final = re.compile(r"define-fun b(\d+) \(\) Bool\s+true\b")
+_MOST_TRIED: Final = 12
+"""Literals that are tried before one is chosen."""
 
 
 class Propositions:
@@ -25,6 +29,7 @@ class Propositions:
         self._solver = z3.Solver(ctx=context)
         self._solver.set("core.minimize", True)  # noqa: FBT003 - z3's own form.
         self._solver.set("random_seed", 0)
+        self._names: dict[str, Any] = {}
         self._clauses: list[Clause] = []
         self._lemmas = 0
         for clause in clauses:
@@ -45,7 +50,9 @@ class Propositions:
             return None
         model = self._solver.model()
         atoms = {abs(one) for clause in self._clauses for one in clause}
-        true = {atom if self._z3.is_true(model.eval(self._literal(atom), model_completion=True)) else -atom for atom in atoms}
+        # One text is read faster than a thousand values.
+        held_true = {int(name) for name in _TRUE.findall(model.sexpr())}
+        true = {atom if atom in held_true else -atom for atom in atoms}
         held = [[one for one in clause if one in true] for clause in self._clauses]
         uses: dict[int, list[int]] = {}
         for place, literals in enumerate(held):
@@ -72,18 +79,24 @@ class Propositions:
 
     def _switch(self, number: int) -> Any:
         """The truth value on which a lemma holds."""
-        return self._z3.Bool(f"l{number}", ctx=self._context)
+        return self._named(f"l{number}")
+
+    def _named(self, name: str) -> Any:
+        """A truth value of z3, made once."""
+        if name not in self._names:
+            self._names[name] = self._z3.Bool(name, ctx=self._context)
+        return self._names[name]
 
     def _literal(self, literal: int) -> Any:
         """The z3 literal of a literal."""
-        atom = self._z3.Bool(f"b{abs(literal)}", ctx=self._context)
+        atom = self._named(f"b{abs(literal)}")
         return atom if literal > 0 else self._z3.Not(atom)
 
 
 def tree(clauses: Sequence[Clause], lemmas: Sequence[Clause], most: int) -> list[int] | None:
     """The nodes of cases each of which unit propagation closes, in the kernel's order; None where there are more than so many.
 
-    Cases are told apart by literals of lemmas, those of short open ones first.
+    Cases are told apart by literals of lemmas.
     """
     cases, nodes = Cases([*clauses, *lemmas]), list[int]()
     often = Counter(abs(one) for clause in lemmas for one in clause)
@@ -101,7 +114,7 @@ def tree(clauses: Sequence[Clause], lemmas: Sequence[Clause], most: int) -> list
             cases.forget(length)
             closed = not cases.assume([literal])
             continue
-        literal = _next(lemmas, cases.trail, often) or _next(clauses, cases.trail, often)
+        literal = _next(cases, lemmas, often) or _next(cases, clauses, often)
         if not literal:
             return None
         nodes.append(literal)
@@ -109,13 +122,20 @@ def tree(clauses: Sequence[Clause], lemmas: Sequence[Clause], most: int) -> list
         closed = not cases.assume([literal])
 
 
-def _next(clauses: Sequence[Clause], trail: Sequence[int], often: Counter[int]) -> int:
-    """A literal of one of the shortest clauses that do not hold yet, the one that lemmas name most; 0 where all hold."""
-    true = set(trail)
-    best, size = 0, 0
-    for clause in clauses:
-        if true.isdisjoint(clause):
-            left = [one for one in clause if -one not in true]
-            if not best or len(left) < size or (len(left) == size and often[abs(left[0])] > often[abs(best)]):
-                best, size = max(left, key=lambda one: often[abs(one)]), len(left)
-    return -best if best else 0
+def _next(cases: Cases, clauses: Sequence[Clause], often: Counter[int]) -> int:
+    """The literal of an open clause from which most follows, whether it holds or not; 0 where all clauses hold."""
+    true = set(cases.trail)
+    left = sorted(([one for one in clause if -one not in true] for clause in clauses if true.isdisjoint(clause)), key=len)
+    tried = dict.fromkeys(abs(one) for clause in left for one in clause)
+    best, most, length = 0, -1, len(cases.trail)
+    for atom in sorted(tried, key=lambda one: -often[one])[:_MOST_TRIED]:
+        gains = []
+        for literal in (atom, -atom):
+            holds = cases.assume([literal])
+            gains.append(len(cases.trail) - length)
+            cases.forget(length)
+            if not holds:
+                return literal
+        if gains[0] * gains[1] > most:
+            best, most = atom, gains[0] * gains[1]
+    return best

@@ -264,7 +264,9 @@ def _log(state: State, node: ast.AST, args: Args, named: Named) -> Value:
 
 def _logger(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     """`logging.getLogger`."""
-    if named or len(args) > 1:
+    # Its name is part of each line of the log.
+    plain = all(one == Opaque("__name__", (), "text") or (isinstance(one, Scalar) and isinstance(one.known, str)) for one in args)
+    if named or len(args) > 1 or not plain:
         raise refuse(node, f"`{ast.unparse(node)}`", "write logging.getLogger(__name__)", "DPA706")
     return Builtin("logging.Logger")
 
