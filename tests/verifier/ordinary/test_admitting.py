@@ -26,6 +26,7 @@ _FILES = (
     "attacks_fourth_calls",
     "attacks_fifth",
     "attacks_sixth",
+    "attacks_seventh",
 )
 ATTACKS = [row for name in _FILES for row in rows(name)]
 HEAD = "import numpy as np\n\ndef f(data: list[int], eps):\n"
