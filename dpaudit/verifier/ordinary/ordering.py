@@ -51,16 +51,25 @@ def paired(lines: list[Line]) -> list[Line]:
         level = all(depth == block[0][0] for depth, _, _ in block) and not any(_ENDS.match(text) for _, text, _ in block)
         if scale != again or not level or assigned_in(block) & names_in(scale):
             continue
-        whole, uses = f"({one} - {other})", 0
+        # The difference itself, or a sum with the first from which the second is subtracted.
+        forms = {f"({one} - {other})": one, f" + {one}) - {other})": f" + {one}))"}
+        sums = [found.group(1) for _, text, _ in block if (found := re.fullmatch(rf"(x__\d+) = \(.* \+ {one}\)", text))]
+        if sums:
+            # The sum has a name, of which nothing else may be used.
+            forms = {f"({sums[0]} - {other})": sums[0]}
+        uses = 0
         made: list[Line] = []
         for place, (depth, text, line) in enumerate(lines):
             if place not in (first, second):
-                uses += text.count(whole)
-                made.append((depth, text.replace(whole, one), line))
-            elif place == second:
+                for whole, made_of_it in forms.items():
+                    uses += text.count(whole)
+                    text = text.replace(whole, made_of_it)  # noqa: PLW2901
+                made.append((depth, text, line))
+            elif place == first:
                 made.append((depth, f"{one} = laplace({scale})", line))
         words = [word for _, text, _ in made for word in re.findall(r"\w+", text)]
-        if uses and other not in words and words.count(one) == uses + 1:
+        named = words.count(sums[0]) == uses + 1 and words.count(one) == 2 if sums else words.count(one) == uses + 1
+        if uses and other not in words and named:
             lines = made
     return lines
 

@@ -94,6 +94,7 @@ class State:
     nonempty: set[str] = field(default_factory=set)  # lists that are required to have an element
     parameters: set[str] = field(default_factory=set)  # public parameters that are no lists
     fractions: bool = False  # whether the file makes fractions
+    annotated: bool = False  # whether the function could not be defined without the name Fraction
     generators: frozenset[ast.FunctionDef] = frozenset()  # functions of the file that yield
     yielded: list[Ref] = field(default_factory=list)  # what each of them that runs has yielded so far
 

@@ -48,9 +48,17 @@ def test_the_difference_of_two_exponential_draws_is_one_laplace_draw():
     assert texts(found) == ["noise__1 = laplace(s)", "x = n + noise__1", "y = noise__1"]
 
 
+def test_two_exponential_draws_may_be_added_and_subtracted_one_after_the_other():
+    found = paired(lines(*TWO, "x = ((n + noise__1) - noise__2)"))
+    assert texts(found) == ["noise__1 = laplace(s)", "x = ((n + noise__1))"]
+    found = paired(lines(TWO[0], "x__3 = (n + noise__1)", TWO[1], "if ((x__3 - noise__2) < 3):", "  return 0"))
+    assert texts(found)[:3] == ["noise__1 = laplace(s)", "x__3 = (n + noise__1)", "if (x__3 < 3):"]
+
+
 @pytest.mark.parametrize(
     "program",
     [
+        (TWO[0], "x__3 = (n + noise__1)", TWO[1], "y = (x__3 - noise__2)", "z = x__3"),
         (*TWO, "x = (noise__1 - noise__2)", "y = noise__1"),
         (*TWO, "x = (noise__2 - noise__1)", "y = (noise__1 - noise__2)"),
         (*TWO, "x = noise__1 - noise__2"),
