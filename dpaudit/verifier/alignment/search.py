@@ -10,13 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
-from math import floor
 from typing import Any, Final, TypeAlias
 
 from dpaudit.verifier.alignment.templates import Template, baseline, templates
 from dpaudit.verifier.frontend import expression
 from dpaudit.verifier.fuel import spend
-from dpaudit.verifier.ir import Draw, For, Law, ListOf, Program
+from dpaudit.verifier.ir import For, ListOf, Program
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.costs import Meter
 from dpaudit.verifier.product.execution import Execution
@@ -41,7 +40,6 @@ from dpaudit.verifier.terms import (
     length,
     less_equal,
     negation,
-    number_of,
     substitute,
     subterms,
     variable,
@@ -57,8 +55,6 @@ ROUNDS: Final = (2, 3, 5)
 """Numbers of rounds for which loops are run, few first."""
 _MOST_TESTS: Final = 3
 """Tests of one draw that may have a piece each, where one piece on each side of the first test does not do."""
-_SCALED: Final = (Law.LAPLACE, Law.DISCRETE_LAPLACE, Law.EXPONENTIAL, Law.GEOMETRIC)
-_MOST_ROUNDS: Final = 8
 _BY_FORM: Final = ("triangular", "piecewise", "lattice", "prefix")
 """Kinds of obligation that say nothing while coefficients are unknown."""
 
@@ -144,19 +140,7 @@ class Search:
         """Numbers of rounds to look at; loops in loops are run less often, since their rounds multiply."""
         found = loops(self.program)
         nested = any(loops(replace(self.program, body=one.body)) for one in found)
-        return ROUNDS[:1] if not found else ROUNDS[:2] if nested else (*ROUNDS, *self._enough())
-
-    def _enough(self) -> tuple[int, ...]:
-        """So many rounds that one unit in each costs more than the claim, where that is not many."""
-        fixed = {one: constant(value, one.sort) for one, value in self.fixed().items()}
-        claim = number_of(substitute(self.pairs.contract.claim, fixed))
-        found = 0
-        for loop in loops(self.program):
-            for draw in draws((loop,)):
-                size = number_of(substitute(draw.args[0], fixed)) if draw.args and isinstance(draw.args[0], Term) else None
-                if claim is not None and size is not None and isinstance(draw, Draw) and draw.law in _SCALED:
-                    found = max(found, floor(claim * size) + 1)
-        return (found,) if ROUNDS[-1] < found <= _MOST_ROUNDS else ()
+        return ROUNDS[:1] if not found else ROUNDS[:2] if nested else ROUNDS
 
     def _output(self) -> Term | None:
         """The ghost of a discrete output, where there is one."""
