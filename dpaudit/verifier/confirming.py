@@ -51,10 +51,10 @@ class Confirmations:
             self.solvers[formula] = first, second
         return all(outcome.answer is Answer.UNSAT for outcome in self.solvers[formula])
 
-    def by_kernel(self, formula: Term) -> bool:
-        """True if the kernel accepts a certificate that is looked for here."""
+    def by_kernel(self, formula: Term, seconds: float = 20.0) -> bool:
+        """True if the kernel accepts a certificate that is looked for here, for so long."""
         if formula not in self.kernel:
-            found = certificate(formula)
+            found = certificate(formula, seconds=seconds)
             self.kernel[formula] = found if found is not None and is_accepted(formula, found) else None
         return self.kernel[formula] is not None
 

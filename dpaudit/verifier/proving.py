@@ -10,7 +10,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.verifier.alignment.search import Inputs, Search, user_alignment
 from dpaudit.verifier.confirming import Confirmations
 from dpaudit.verifier.fuel import OutOfFuel, clock, seconds_left, time_limit
-from dpaudit.verifier.invariants.candidates import candidates
+from dpaudit.verifier.invariants.candidates import candidates, tiers
 from dpaudit.verifier.invariants.given import Stated
 from dpaudit.verifier.invariants.houdini import Houdini
 from dpaudit.verifier.ir import Draw, Law, Program, While
@@ -186,9 +186,9 @@ def attempt(
         execute(plain)
         invariants: Invariants | Obligation = {}
         earlier: Invariants | None = None
-        for deep in (False, True):
+        for tier in tiers(program):
             given = stated.candidates(plain)
-            guesses = {loop: (*given[loop], *found) for loop, found in candidates(plain, deep=deep).items()}
+            guesses = {loop: (*given[loop], *found) for loop, found in candidates(plain, tier).items()}
             if guesses == earlier:
                 break
             earlier = guesses

@@ -16,7 +16,7 @@ from dpaudit.spec import Adjacent, Cost, Expression, Spec, spec_of
 from dpaudit.verifier.certificates import certificate_document
 from dpaudit.verifier.confirming import Confirmations, is_linear
 from dpaudit.verifier.frontend import OutsideSubset, parse
-from dpaudit.verifier.fuel import OutOfFuel, time_limit
+from dpaudit.verifier.fuel import OutOfFuel, seconds_left, time_limit
 from dpaudit.verifier.invariants.given import Stated
 from dpaudit.verifier.ir import Draw, ListOf, Place, Program, contract_of
 from dpaudit.verifier.notation import format_term
@@ -37,6 +37,8 @@ from dpaudit.verifier.terms import TRUE, Sort
 SECONDS: Final = 70.0
 REFUTATION_SECONDS: Final = 10.0
 """The most that the search for a counterexample takes."""
+_FURTHER_SECONDS: Final = 2.0
+"""The most that the search for a certificate takes which a proof can do without."""
 _SHARE: Final = Fraction(6, 7)
 """The part of the time that the search for a proof may take; certificates and counterexamples have what is left."""
 UNBOUNDED: Final = "every length of the lists and every value of the parameters that meets what is required"
@@ -194,6 +196,10 @@ def _unknown(failed: Failed, common: dict[str, Any]) -> ProofResult:
 def _report_proof(proof: Proof, confirmations: Confirmations, common: dict[str, Any]) -> ProofResult:
     """The verdict on a proof, once the kernel has confirmed what it can: all that is linear."""
     checked = []
+    owed = [one.formula for direction in proof.directions for one in direction.obligations if one.formula is not TRUE]
+    for formula in sorted(dict.fromkeys(owed), key=is_linear, reverse=True):
+        # Both solvers have confirmed all; what is linear the kernel must confirm too, and comes first.
+        confirmations.by_kernel(formula, seconds=20.0 if is_linear(formula) else min(_FURTHER_SECONDS, seconds_left() / 4))
     for direction in proof.directions:
         for one in direction.obligations:
             if one.formula is TRUE:

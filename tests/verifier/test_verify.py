@@ -233,7 +233,7 @@ def test_one_solver_without_the_kernel_is_not_enough(monkeypatch):
 
 
 def test_a_linear_obligation_that_the_kernel_does_not_confirm_is_no_proof(monkeypatch):
-    monkeypatch.setattr("dpaudit.verifier.confirming.certificate", lambda formula: None)
+    monkeypatch.setattr("dpaudit.verifier.confirming.certificate", lambda formula, **_: None)
     found = verify(laplace_mechanism)
     assert "unknown" == found.status
     assert "kernel" in found.reason
@@ -241,7 +241,7 @@ def test_a_linear_obligation_that_the_kernel_does_not_confirm_is_no_proof(monkey
 
 def test_a_certificate_that_the_kernel_rejects_does_not_count(monkeypatch):
     wrong = {"keep": [], "atoms": [], "lemmas": [], "tree": [0]}
-    monkeypatch.setattr("dpaudit.verifier.confirming.certificate", lambda formula: wrong)
+    monkeypatch.setattr("dpaudit.verifier.confirming.certificate", lambda formula, **_: wrong)
     assert "unknown" == verify(laplace_mechanism).status
 
 

@@ -86,7 +86,11 @@ def templates(program: Program, pairs: Neighbours, output: Term | None, most: in
     for draw, loops, uses in _followed(program):
         tests = [] if draw.law in NORMAL else uses.tests[:most]
         if output is not None:
-            tests = [equal(variable(name, Sort.INT), output) for name in loops] or tests
+            # A draw before the loop is often that of the first candidate.
+            first = (
+                [equal(output, constant(0))] if most == 1 and any(isinstance(one, (For, While)) for one in program.body) else tests
+            )
+            tests = [equal(variable(name, Sort.INT), output) for name in loops] or first
         found.append(Template(draw.site, tuple(tests), tuple(_basis(program, pairs, uses))))
     return tuple(found)
 

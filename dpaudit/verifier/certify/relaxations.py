@@ -33,6 +33,7 @@ class Relaxation:
         limit_z3(self._solver, seconds)
         self._solver.set("core.minimize", True)  # noqa: FBT003 - z3's own form.
         self._monomials: dict[Monomial, str] = {}
+        self._truths: dict[str, Any] = {}
         self._declared: list[str] = []
         self._atoms = 0
         self.extend()
@@ -102,8 +103,10 @@ class Relaxation:
 
     def _truth(self, name: str) -> Any:
         """The z3 literal of a name."""
-        z3 = self._z3
-        return z3.Not(z3.Bool(name[5:-1], ctx=self._context)) if name[0] == "(" else z3.Bool(name, ctx=self._context)
+        if name not in self._truths:
+            plain = self._z3.Bool(name[5:-1] if name[0] == "(" else name, ctx=self._context)
+            self._truths[name] = self._z3.Not(plain) if name[0] == "(" else plain
+        return self._truths[name]
 
     def _row(self, row: Row) -> str:
         """A comparison with 0 as text."""

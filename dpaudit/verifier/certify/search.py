@@ -1,4 +1,4 @@
-"""A certificate by search: hypotheses that suffice, cases by unit propagation, a lemma for each that arithmetic excludes."""
+"""A certificate by search: hypotheses that suffice, and a lemma for each assignment of truth values that arithmetic excludes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from dpaudit.extras import require
 from dpaudit.verifier.certify import multipliers
+from dpaudit.verifier.certify.propositions import Propositions, tree
 from dpaudit.verifier.certify.relaxations import Relaxation
 from dpaudit.verifier.fuel import OutOfFuel, spend, time_limit
-from dpaudit.verifier.kernel.checker import Cases
 from dpaudit.verifier.kernel.clauses import Clauses, conjuncts
 from dpaudit.verifier.kernel.polynomials import UNIT, Polynomial, plus
 from dpaudit.verifier.terms import Term
@@ -22,6 +22,8 @@ _MOST_SPLITS: Final = 40
 """The most integer splits in one certificate."""
 _MOST_PAIRS: Final = 60
 """The most values of functions that are compared, two and two."""
+_MOST_NODES: Final = 4000
+"""The most cases of one certificate."""
 
 
 class _GivenUp(Exception):
@@ -101,33 +103,26 @@ class _Search:
         self._context = context
         self._clauses = list(problem.clauses)
         self._lemmas: list[Any] = []
+        self._propositions = Propositions(self._clauses, context)
         self._linear = Relaxation(problem, "linear", _PATIENCE, context)
         self._products: Relaxation | None = None
 
-    def close(self, assumed: tuple[int, ...] = ()) -> None:
-        """Find lemmas by which unit propagation closes every case below the literals that are assumed."""
-        spend()
-        cases = Cases(self._clauses)
-        if cases.assume(list(assumed)) and not self._excluded(self._linear, cases.trail):
-            literal = _branch(self._clauses, cases.trail)
-            if literal is None and self._multiplied(cases.trail):
-                return
-            literal = literal or self._split()
-            self.close((*assumed, literal))
-            self.close((*assumed, -literal))
+    def close(self) -> None:
+        """Find lemmas until no assignment is left: each excludes one by which every clause holds."""
+        comparisons = {number for number, row in enumerate(self._problem.atoms, 1) if row is not None}
+        while (literals := self._propositions.open_case(comparisons)) is not None:
+            spend()
+            if not self._excluded(self._linear, literals) and not self._multiplied(literals):
+                comparisons.add(abs(self._split()))
 
     def proof(self) -> dict[str, Any]:
         """The lemmas that are needed, and the cases that they close."""
-        base = self._clauses[: len(self._clauses) - len(self._lemmas)]
-        lemmas, tree = list(self._lemmas), _tree(base, self._lemmas)
-        if tree is None:
+        needed = self._propositions.needed()
+        lemmas = [] if needed is None else [self._lemmas[place] for place in needed]
+        found = tree(self._clauses, [tuple(-literal for literal in literals) for literals, _ in lemmas], _MOST_NODES)
+        if found is None:
             raise _GivenUp
-        for lemma in reversed(self._lemmas):
-            fewer = [other for other in lemmas if other is not lemma]
-            smaller = _tree(base, fewer, len(tree))
-            if smaller is not None:
-                lemmas, tree = fewer, smaller
-        return {"lemmas": lemmas, "tree": tree}
+        return {"lemmas": lemmas, "tree": found}
 
     def _excluded(self, relaxation: Relaxation, literals: Sequence[int]) -> bool:
         """True if some of the literals cannot hold together, with a lemma that says so."""
@@ -145,7 +140,7 @@ class _Search:
             core = [core[place] for place in used]
             terms = look([rows[place] for place in used], _PATIENCE, self._context)
         self._lemmas.append([core, terms])
-        self._clauses.append(tuple(-literal for literal in core))
+        self._propositions.add(tuple(-literal for literal in core), lemma=True)
         return True
 
     def _multiplied(self, literals: Sequence[int]) -> bool:
@@ -166,30 +161,7 @@ class _Search:
                 literal = self._problem.compared("<=", below)
                 self._linear.extend()
                 self._products = None
+                # Each assignment says on which side the integer is.
+                self._propositions.add((literal, -literal))
                 return literal
         raise _GivenUp
-
-
-def _branch(clauses: Sequence[tuple[int, ...]], trail: Sequence[int]) -> int | None:
-    """An open literal of one of the shortest clauses that do not hold yet."""
-    true = set(trail)
-    open_ones = [[one for one in clause if -one not in true] for clause in clauses if true.isdisjoint(clause)]
-    return min(open_ones, key=len)[0] if open_ones else None
-
-
-def _tree(base: Sequence[tuple[int, ...]], lemmas: Sequence[Any], most: int | None = None) -> list[int] | None:
-    """The cases, each closed by unit propagation; None where one stays open, or where there are more nodes than allowed."""
-    clauses = [*base, *(tuple(-literal for literal in literals) for literals, _ in lemmas)]
-    nodes: list[int] = []
-    stack: list[tuple[int, ...]] = [()]
-    while stack:
-        spend()
-        assumed = stack.pop()
-        cases = Cases(clauses)
-        literal = _branch(clauses, cases.trail) if cases.assume(list(assumed)) else 0
-        if literal is None or (most is not None and len(nodes) >= most):
-            return None
-        nodes.append(literal)
-        if literal:
-            stack += [(*assumed, -literal), (*assumed, literal)]
-    return nodes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 
 from dpaudit.verifier.invariants.rounds import Round, bounds, round_of, widths
@@ -69,6 +70,13 @@ class Head:
                 yield implies(premise, conclusion)
         yield from self.ranges()
         yield from self.kept()
+
+    def plain(self) -> Iterator[Term]:
+        """The few candidates that most loops without draws need: what is equal, and how far apart sums are."""
+        for name, sort in self.changed:
+            yield equal(variable(name, sort), variable(OTHER + name, sort))
+        yield from self.turn.folds()
+        yield from (less_equal(counter, ZERO) for counter in self.counters if counter.value != ODDS)
 
     def rounds(self) -> Iterator[Term]:
         """Candidates from what one round does, which cost more and are seldom needed."""
@@ -298,8 +306,23 @@ def _nested(block: Block, around: tuple[str, ...] = ()) -> Iterator[tuple[For | 
                 yield from _nested((*then, *otherwise), around)
 
 
-def candidates(execution: Execution, *, deep: bool = False) -> Invariants:
-    """Candidates for each loop of an execution that has been run with none; with `deep` also those from what a round does."""
+class Tier(Enum):
+    """How many candidates are tried."""
+
+    FOLDS = "the few that sums need"
+    USUAL = "bounds under premises"
+    DEEP = "those, and what follows from what a round does"
+
+
+def tiers(program: Program) -> tuple[Tier, ...]:
+    """The tiers that are tried, the cheapest first: where loops draw, sums alone do not do."""
+    found = loops(program)
+    drawn = any(draws((loop,)) for loop in found)
+    return (Tier.USUAL, Tier.DEEP) if drawn or not found else (Tier.FOLDS, Tier.USUAL, Tier.DEEP)
+
+
+def candidates(execution: Execution, tier: Tier = Tier.USUAL) -> Invariants:
+    """Candidates for each loop of an execution that has been run with none."""
     whole = [length(one.name) for one in execution.program.parameters if isinstance(one.sort, ListOf)]
     whole += [variable(one.name, Sort.INT) for one in execution.program.parameters if one.sort is Sort.INT]
     counters = (*(variable(name, value.sort) for name, value in execution.counters.items()), *_weighted(execution.meter.rates))
@@ -323,6 +346,10 @@ def candidates(execution: Execution, *, deep: bool = False) -> Invariants:
             execution.pairs, changed, index, counters, tuple(whole), outputs, places, chances, falling,
             turn, around, bounds(execution.program), execution.meter.rates, execution.meter.fixed,
         )  # fmt: skip
-        guesses = (*head.guesses(), *(head.rounds() if deep else ()), *_ended(loop, number, names))
+        guesses = [*_ended(loop, number, names)]
+        if tier is Tier.FOLDS:
+            guesses = [*head.plain(), *guesses]
+        else:
+            guesses = [*head.guesses(), *(head.rounds() if tier is Tier.DEEP else ()), *guesses]
         found[number] = tuple(dict.fromkeys(one for one in guesses if one is not TRUE))
     return found

@@ -57,7 +57,8 @@ class Houdini:
             if obligation.goal is not TRUE:
                 grouped.setdefault((loop, obligation.kind), []).append(((loop, position), obligation))
         for members in grouped.values():
-            session = Session(seconds=self.seconds)
+            # A model that defeats many candidates at once saves as many questions.
+            session = Session(seconds=self.seconds, bold=True)
             goals = {one: variable(f"$bad.{one[0]}.{one[1]}", Sort.BOOL) for one, _ in members}
             failed = (equal(goals[one], negation(obligation.goal)) for one, obligation in members)
             session.add(*members[0][1].premises, *failed)

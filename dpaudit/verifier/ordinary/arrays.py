@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from dpaudit.verifier.ordinary import iterating, numbers, texts
+from dpaudit.verifier.ordinary.lines import as_kind
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.signatures import refuse_fraction
-from dpaudit.verifier.ordinary.state import State, as_kind
+from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
     UNKNOWN,
     Counts,

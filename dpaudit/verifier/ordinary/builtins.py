@@ -1,4 +1,4 @@
-"""Functions of Python and of its modules math, collections, statistics and fractions."""
+"""Functions of Python and of its modules math, collections and fractions."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.verifier.ordinary import arrays, iterating, numbers, outcomes, texts
+from dpaudit.verifier.ordinary import arrays, exponentials, iterating, numbers, outcomes, texts
 from dpaudit.verifier.ordinary.calls import Sources, given
+from dpaudit.verifier.ordinary.lines import as_kind
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.signatures import refuse_unhashable
-from dpaudit.verifier.ordinary.state import State, as_kind
+from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.subscripts import key_of
 from dpaudit.verifier.ordinary.values import (
     Builtin,
@@ -45,90 +46,11 @@ def _abs(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     return arrays.absolute(state, node, found)
 
 
-def _sum(state: State, node: ast.AST, args: Args, named: Named) -> Value:
-    """`sum`: from the start on, one after the other."""
-    parts = given(node, args, named, "iterable", "start?")
-    first = parts.get("start", numbers.constant(state, 0))
-    if isinstance(first, Scalar) and first.kind == "bool":
-        raise refuse(node, "a sum that starts with a truth value", "start with 0", "DPA703")
-    start = numbers.number(state, node, first)
-    return arrays.total(state, node, iterating.drained(state, node, parts["iterable"]), start)
-
-
 def _len(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     """`len`."""
     if named:
         raise refuse(node, f"`{ast.unparse(node)}`", "pass it by position", "DPA706")
     return arrays.length(state, node, given(node, args, {}, "obj")["obj"])
-
-
-def _best(*, least: bool) -> Callable[[State, ast.AST, Args, Named], Value]:
-    """The reader of `min` or `max`: the first of equal ones."""
-
-    def read(state: State, node: ast.AST, args: Args, named: Named) -> Value:
-        named = dict(named)
-        key, default = named.pop("key", None), named.pop("default", None)
-        if named or not args or (len(args) > 1 and default is not None):
-            raise refuse(node, f"`{ast.unparse(node)}`", "use min(a, b), min(list) or key=", "DPA706")
-        found = iterating.drained(state, node, args[0]) if len(args) == 1 else [(None, one) for one in args]
-        if isinstance(found, Sequence):
-            if key is not None:
-                raise refuse(node, "a largest or smallest record", "compute with its numbers", "DPA706")
-            return arrays.best(state, node, found, default, least=least)
-        if any(guard is not None for guard, _ in found):
-            raise refuse(node, f"`{ast.unparse(node)}` of values that may not be there", "write a loop", "DPA706")
-        values = [one for _, one in found]
-        if not values:
-            if default is None:
-                raise refuse(node, "the largest or smallest of nothing", "give a default", "DPA704")
-            return default
-        if key is not None and not isinstance(key, Nothing):
-            return _by_key(state, node, key, values, least=least)
-        if any(isinstance(one, Opaque) for one in values) and all(map(numbers.is_number, values)):
-            return texts.opaque(state, node, *values)
-        best = values[0]
-        for one in values[1:]:
-            best = numbers.extreme(state, node, best, one, least=least)
-        return numbers.number(state, node, best) if len(values) > 1 else best
-
-    return read
-
-
-def _by_key(state: State, node: ast.AST, key: Value, values: list[Value], *, least: bool) -> Value:
-    """The value with the largest key."""
-    heap, grown = dict(state.heap), state.grown()
-    keys = [numbers.number(state, node, state.call(node, key, [one], {})) for one in values]
-    iterating.check_still(state, node, heap, grown)
-    best, top = values[0], keys[0]
-    for value, one in zip(values[1:], keys[1:], strict=True):
-        better = numbers.compared(state, node, ast.Lt() if least else ast.Gt(), one, top)
-        if not isinstance(value, Scalar) or not isinstance(best, Scalar):
-            raise refuse(node, "a largest or smallest of values that are no numbers or texts", "use a loop", "DPA706")
-        best = numbers.chosen(state, node, better, value, best)
-        top = numbers.chosen(state, node, better, one, top)
-        if not better.is_known:
-            best, top = state.keep("best", best), state.keep("top", top)
-    return best
-
-
-def _any(*, every: bool) -> Callable[[State, ast.AST, Args, Named], Value]:
-    """The reader of `any` or `all`; nothing in an element has effects or fails."""
-
-    def read(state: State, node: ast.AST, args: Args, named: Named) -> Value:
-        source = given(node, args, named, "iterable")["iterable"]
-        size, heap, grown = len(state.lines), dict(state.heap), state.grown()
-        found = iterating.drained(state, node, source)
-        own = source.address if isinstance(source, Ref) else 0
-        if isinstance(found, Sequence):
-            return arrays.any_of(state, node, found, every=every)
-        changed = any(state.heap[address] is not one for address, one in heap.items() if address != own)
-        if changed or state.grown() != grown or len(state.lines) != size or any(guard is not None for guard, _ in found):
-            # Python stops at the first that decides; what comes after it would not run.
-            raise refuse(node, f"`{ast.unparse(node)}`", "make a list of the truth values first", "DPA706")
-        made = numbers.connected("and" if every else "or", [state.truth(node, one) for _, one in found])
-        return replace(made, types=numbers.BOOL, tests=())
-
-    return read
 
 
 def _range(state: State, node: ast.AST, args: Args, named: Named) -> Value:
@@ -196,26 +118,6 @@ def _list(form: str) -> Callable[[State, ast.AST, Args, Named], Value]:
         return Tuple(items) if form == "tuple" else state.new(Items(items, form))
 
     return read
-
-
-def _sorted(state: State, node: ast.AST, args: Args, named: Named) -> Value:
-    """`sorted` of constants; of private values it is refused, and of released ones too."""
-    if len(args) == 1 and not named:
-        found = iterating.drained(state, node, args[0])
-        if isinstance(found, Sequence):
-            raise teach(
-                node, "sorted", "sorted private values", ast.unparse(node.args[0]) if isinstance(node, ast.Call) else "data"
-            )
-        values = [one for guard, one in found if guard is None and isinstance(one, Scalar)]
-        known: dict[int, Any] = {place: one.known for place, one in enumerate(values) if one.is_known}
-        if len(values) == len(known) == len(found) and len({one.kind == "str" for one in values}) <= 1:
-            order = sorted(known, key=lambda place: known[place])
-            return state.new(Items(tuple(values[place] for place in order)))
-        if len(values) == len(found) and all(one.kind != "str" and one.firm for one in values):
-            # One function of the values, each place of it another.
-            whole = texts.opaque(state, node, *values)
-            return state.new(Items(tuple(replace(whole, site=f"{whole.site}:{place}") for place in range(len(values)))))
-    raise teach(node, "sorted", f"`{ast.unparse(node)}`")
 
 
 def _float(state: State, node: ast.AST, args: Args, named: Named) -> Value:
@@ -314,7 +216,10 @@ def _math(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     most = 2 if state.callee == "math.log" else 1
     if named or not 1 <= len(args) <= most:
         raise refuse(node, f"`{ast.unparse(node)}`", "pass one number", "DPA706")
-    return texts.partial(state, node, *(texts.firm_number(state, node, one) for one in args))
+    parts = [texts.firm_number(state, node, one) for one in args]
+    if state.callee == "math.exp" and exponentials.never_large(state, parts[0]):
+        return texts.opaque(state, node, *parts)
+    return texts.partial(state, node, *parts)
 
 
 def _isinstance(state: State, node: ast.AST, args: Args, named: Named) -> Value:
@@ -348,6 +253,22 @@ def _print(state: State, node: ast.AST, args: Args, named: Named) -> Value:
         texts.as_text(state, node, one)
     outcomes.show(state, node, *args, *(named[one] for one in sorted(named)))
     return Nothing()
+
+
+def _log(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """A line of a log: whether it is kept is for others to say, so that it is put out."""
+    if named or not args or not (isinstance(args[0], Opaque) or (isinstance(args[0], Scalar) and args[0].kind == "str")):
+        raise refuse(node, f"`{ast.unparse(node)}`", "log a text and its values", "DPA706")
+    return _print(state, node, args, named)
+
+
+def _logger(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`logging.getLogger`."""
+    # Its name is part of each line of the log.
+    plain = all(one == Opaque("__name__", (), "text") or (isinstance(one, Scalar) and isinstance(one.known, str)) for one in args)
+    if named or len(args) > 1 or not plain:
+        raise refuse(node, f"`{ast.unparse(node)}`", "write logging.getLogger(__name__)", "DPA706")
+    return Builtin("logging.Logger")
 
 
 def _dict(state: State, node: ast.AST, args: Args, named: Named) -> Value:
@@ -425,39 +346,24 @@ def _fraction(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     return replace(made, types=numbers.EXACT)
 
 
-def _mean(state: State, node: ast.AST, args: Args, named: Named) -> Value:
-    """`statistics.mean`: the sum by the number."""
-    source = given(node, args, named, "data")["data"]
-    held = (
-        arrays.held_by(state, node, source)
-        if isinstance(source, Tuple)
-        else state.object(source)
-        if isinstance(source, Ref)
-        else None
-    )
-    parts = held.items if isinstance(held, Items) else (held.value,) if isinstance(held, Sequence) else ()
-    if any(isinstance(one, Scalar) and any(kind.startswith("np.") for kind in one.types) for one in parts):
-        # It gives a mean of their type: of whole numbers a whole one.
-        raise refuse(node, f"`{ast.unparse(node)}` of numbers of numpy", "use np.mean", "DPA703")
-    return arrays.mean(state, node, source, numbers.FLOAT)
-
-
 def fill() -> None:
     """Enter the functions of this module."""
     Sources.PYTHON.update(
-        abs=_abs, all=_any(every=True), any=_any(every=False), bool=_bool, dict=_dict, enumerate=_enumerate,
+        abs=_abs, bool=_bool, dict=_dict, enumerate=_enumerate,
         filter=_iterator("filter"),
-        float=_float, int=_int, isinstance=_isinstance, len=_len, list=_list("list"), map=_iterator("map"), max=_best(least=False),
-        min=_best(least=True), print=_print, range=_range, repr=_text, reversed=_iterator("reversed"), round=_round,
-        set=_list("set"), sorted=_sorted, str=_text, sum=_sum, tuple=_list("tuple"), zip=_iterator("zip"),
+        float=_float, int=_int, isinstance=_isinstance, len=_len, list=_list("list"), map=_iterator("map"),
+        print=_print, range=_range, repr=_text, reversed=_iterator("reversed"), round=_round,
+        set=_list("set"), str=_text, tuple=_list("tuple"), zip=_iterator("zip"),
     )  # fmt: skip
     Sources.PYTHON["frozenset"] = _list("set")
     modules: dict[str, Any] = {
         "collections.Counter": _counter, "collections.defaultdict": _defaultdict, "fractions.Fraction": _fraction,
         "math.floor": _rounded, "math.ceil": _rounded, "math.trunc": _rounded, "math.sqrt": _math, "math.exp": _math,
-        "math.log": _math, "math.log2": _math, "math.log10": _math, "math.fabs": _math_abs, "math.fsum": _fsum,
-        "statistics.mean": _mean, "statistics.fmean": _mean,
+        "math.log": _math, "math.log2": _math, "math.log10": _math, "math.fabs": _math_abs,
     }  # fmt: skip
+    logged = ("debug", "info", "warning", "error", "critical")
+    modules |= {f"{place}.{level}": _log for place in ("logging", "logging.Logger") for level in logged}
+    modules["logging.getLogger"] = _logger
     Sources.MODULES.update(modules)
     Sources.METHODS["fromkeys"] = lambda state, node, owner, name, args, named: (
         _fromkeys(state, node, args, named) if owner == Builtin("dict") and name == "fromkeys" else None
@@ -470,12 +376,3 @@ def _math_abs(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     if named:
         raise refuse(node, f"`{ast.unparse(node)}`", "pass it by position", "DPA706")
     return numbers.floated(state, node, numbers.number(state, node, arrays.absolute(state, node, one)))
-
-
-def _fsum(state: State, node: ast.AST, args: Args, named: Named) -> Value:
-    """`math.fsum`."""
-    found = iterating.drained(state, node, given(node, args, {}, "seq")["seq"])
-    if named:
-        raise refuse(node, f"`{ast.unparse(node)}`", "pass it by position", "DPA706")
-    made = arrays.total(state, node, found, numbers.constant(state, 0))
-    return numbers.floated(state, node, numbers.number(state, node, made))

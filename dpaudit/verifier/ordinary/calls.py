@@ -16,6 +16,7 @@ from dpaudit.verifier.ordinary.values import (
     Frame,
     Function,
     Instance,
+    Iterator,
     Method,
     Nothing,
     Poison,
@@ -125,7 +126,10 @@ def _invoked(state: State, node: ast.AST, function: Function, args: list[Value],
     if state.calls >= _DEEPEST:
         raise refuse(node, f"`{ast.unparse(node)}`, which calls itself or goes too deep,", "write a loop", "DPA706")
     names = state.scopes.names_of(function.node)
-    outer, state.frame = state.frame, state.new(Frame(found, names, function.frame)).address
+    inner = state.new(Frame(found, names, function.frame)).address
+    if function.node in state.generators:
+        return state.new(Iterator("function", tuple(found.values()), function.node, inner))
+    outer, state.frame = state.frame, inner
     state.calls += 1
     if function.node is state.main and state.calls == 1:
         state.main_frame = state.frame

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpaudit.spec import LAWS as LAW_NAMES
-from dpaudit.verifier.ordinary import numbers, texts
+from dpaudit.verifier.ordinary import arrays, exponentials, numbers, subscripts, texts
 from dpaudit.verifier.ordinary.calls import Sources, given
 from dpaudit.verifier.ordinary.iterating import MOST_UNROLLED
 from dpaudit.verifier.ordinary.loops import template
@@ -22,6 +22,7 @@ from dpaudit.verifier.ordinary.values import (
     Iterator,
     Mechanism,
     Nothing,
+    Ref,
     Scalar,
     Tuple,
     Value,
@@ -129,7 +130,9 @@ _RANDOM: Final[Mapping[str, _Drawn]] = {
     "randint": _Drawn((("a", None), ("b", None)), _between(closed=True, low="a", high="b"), sized=False),
 }
 _UNIFORM: Final = ("random",)
-METHODS: Final = frozenset({*_NUMPY, *_RANDOM, "random", "uniform", "choice", "geometric", "gumbel", "shuffle", "poisson"})
+METHODS: Final = frozenset(
+    {*_NUMPY, *_RANDOM, "random", "uniform", "choice", "choices", "geometric", "gumbel", "shuffle", "poisson"}
+)
 SCIPY: Final = {"laplace": "laplace", "norm": "gaussian", "expon": "exponential"}
 
 
@@ -139,6 +142,13 @@ def generated(state: State, node: ast.AST, family: str, name: str, args: Args, n
         return _uniform(state, "numpy" if family == "legacy" else family)
     if name == "uniform" and not named and [one.known for one in args if isinstance(one, Scalar)] == [0, 1]:
         return _uniform(state, "numpy" if family == "legacy" else family)
+    if name == "choices" and family == "random":
+        found = given(node, args, named, "population", "weights", "k?")
+        return _chosen(state, node, family, found["population"], found["weights"], shared=False, count=found.get("k"))
+    if name == "choice" and family != "random" and "p" in named:
+        found = given(node, args, named, "a", "size?", "replace?", "p")
+        if isinstance(found.get("size", Nothing()), Nothing) and "replace" not in found:
+            return _chosen(state, node, "numpy", found["a"], found["p"], shared=True)
     known = (_RANDOM if family == "random" else _NUMPY).get(name)
     if family == "legacy":
         known, family = (None if name == "integers" else known), "numpy"
@@ -156,6 +166,33 @@ def generated(state: State, node: ast.AST, family: str, name: str, args: Args, n
         # Python computes with them, and the noise has numpy's type then.
         raise refuse(node, f"`{ast.unparse(node)}` of numbers of numpy", "convert them with float() first", "DPA703")
     return _many(state, node, size, family, lambda: known.make(state, node, values))
+
+
+def _chosen(
+    state: State, node: ast.AST, family: str, among: Value, weights: Value, *, shared: bool, count: Value | None = None
+) -> Value:
+    """One of several, or a list of some: each with the chance of its weight, or with a chance that is given."""
+    scores, epsilon = exponentials.scores(state, node, weights, shared=shared)
+    held = state.object(among) if isinstance(among, Ref) else among
+    items: tuple[Value, ...] = held.items if isinstance(held, (Items, Tuple)) and getattr(held, "form", "list") != "set" else ()
+    if shared and isinstance(among, Scalar) and among.known == len(scores):
+        items = tuple(numbers.constant(state, place, frozenset({"np.int"})) for place in range(len(scores)))
+    elif shared:
+        # numpy makes an array of them: numbers of one type of its own, or texts.
+        known = [one.known for one in items if isinstance(one, Scalar)]
+        items = items if all(isinstance(one, str) for one in known) else arrays.alike(state, node, items)
+    times = count.known if isinstance(count, Scalar) else 1
+    if len(items) != len(scores) or type(times) is not int or not 1 <= times <= MOST_UNROLLED or state.record_loops:
+        raise refuse(node, f"`{ast.unparse(node)}`", "choose from a list of as many candidates as weights", "DPA706")
+    state.real(FLOATS.format(family))
+    state.noises.setdefault(family, state.line)
+    chosen: list[Value] = []
+    for _ in range(times):
+        name = state.fresh("noise")
+        state.emit(f"{name} = exponential_choice([{', '.join(scores)}], {epsilon}, 1)")
+        place = Scalar(name, "int", numbers.INT, noisy=True)
+        chosen.append(subscripts.element(state, node, Tuple(items), place))
+    return chosen[0] if shared else state.new(Items(tuple(chosen)))
 
 
 def _many(state: State, node: ast.AST, size: Value | None, family: str, make: Callable[[], Scalar]) -> Value:
@@ -326,8 +363,21 @@ def fill() -> None:
     """Enter what draws, or makes something that does."""
     modules: dict[str, Any] = {f"law.{name}": _law(name) for name in LAW_NAMES}
     for family, module, table in (("numpy", "numpy.random", _NUMPY), ("random", "random", _RANDOM)):
-        names = (*table, "random", "uniform", "choice", "geometric", "gumbel", "poisson", "shuffle", "sample", "rand", "randn")
-        there = (name for name in names if family != "random" or hasattr(random, name))
+        names = (
+            *table,
+            "random",
+            "uniform",
+            "choice",
+            "choices",
+            "geometric",
+            "gumbel",
+            "poisson",
+            "shuffle",
+            "sample",
+            "rand",
+            "randn",
+        )
+        there = (name for name in names if (family != "random" and name != "choices") or hasattr(random, name))
         modules |= {f"{module}.{name}": _of_module(name, family) for name in there}
     modules |= {f"scipy.stats.{name}.rvs": _scipy(law) for name, law in SCIPY.items()}
     del modules["numpy.random.integers"]

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from dpaudit.spec import LAWS
-from dpaudit.verifier.ordinary import arrays, draws, iterating, numbers, subscripts, texts
+from dpaudit.verifier.ordinary import arrays, draws, exponentials, iterating, numbers, subscripts, texts
 from dpaudit.verifier.ordinary.attributes import attribute
 from dpaudit.verifier.ordinary.calls import Sources, call, function_of
 from dpaudit.verifier.ordinary.refusing import refuse
@@ -55,6 +55,9 @@ def value_of(state: State, node: ast.expr) -> Value:
 def _name(state: State, node: ast.Name) -> Value:
     """What a name means: in the function, in those around it, in the file, in Python."""
     name, address = node.id, state.frame
+    if name == "__name__":
+        # A text that no data decide; which one it is depends on how the file is run.
+        return Opaque(name, (), "text")
     if name.startswith("__"):
         raise refuse(node, f"the name {name}", "leave it out")
     while True:
@@ -79,7 +82,7 @@ def _of_python(state: State, node: ast.Name) -> Value:
         return Builtin(name)
     if name in LAWS or name == "Fraction":
         # A text of this library: elsewhere the name has no meaning, which every run shows alike, or none.
-        if state.private_tests:
+        if state.private_tests and not (name == "Fraction" and state.annotated):
             raise refuse(node, f"{name}, which the file does not import", "import it", "DPA702")
         return Builtin(f"law.{name}" if name in LAWS else "fractions.Fraction")
     raise refuse(node, f"the name {name}, which means nothing that the verifier reads", "define it in the file", "DPA702")
@@ -170,6 +173,9 @@ def operated(state: State, node: ast.AST, op: ast.operator, left: Value, right: 
     """An operation on two values."""
     if isinstance(left, Entry) and isinstance(op, ast.Add) and left.amount is None:
         return replace(left, amount=numbers.number(state, node, right))
+    if isinstance(op, ast.Div) and (parts := exponentials.shares(state, node, left, right)) is not None:
+        state.real("arrays of floats")
+        return parts
     if arrays.is_array(state, left) or arrays.is_array(state, right):
         return arrays.operated(state, node, op, left, right)
     held = [state.object(one) if isinstance(one, Ref) else one for one in (left, right)]
@@ -184,6 +190,8 @@ def operated(state: State, node: ast.AST, op: ast.operator, left: Value, right: 
             if isinstance(left, Scalar) and isinstance(right, Scalar) and left.is_known and right.is_known:
                 return state.text(left.known + right.known)
             return texts.opaque(state, node, left, right, sort="text")
+    if isinstance(op, ast.Div) and (part := exponentials.share(state, node, left, right)) is not None:
+        return part
     if isinstance(left, Opaque) or isinstance(right, Opaque):
         if not (numbers.is_number(left) and numbers.is_number(right)) or not isinstance(op, (ast.Add, ast.Sub, ast.Mult)):
             raise refuse(

@@ -18,8 +18,8 @@ from dpaudit.verifier.ordinary.state import State, frame_of
 from dpaudit.verifier.ordinary.values import Builtin, Class, Frame, Function, Ref, Sequence, Value
 
 _MODULES: Final = {
-    "__future__", "collections", "dataclasses", "dpaudit", "fractions", "math", "mechanisms", "numpy", "random", "scipy",
-    "secrets", "statistics", "typing",
+    "__future__", "collections", "dataclasses", "dpaudit", "fractions", "functools", "logging", "math", "mechanisms", "numpy",
+    "random", "scipy", "secrets", "statistics", "typing",
 }  # fmt: skip
 _FORBIDDEN: Final = frozenset(
     {
@@ -124,6 +124,10 @@ def admit(source: Source) -> None:
     classes = {id(one) for one in source.tree.body if isinstance(one, ast.ClassDef)}
     for part in ast.walk(source.tree):
         _check_node(part, classes)
+    plain = {id(one) for function in generators(source) for one in _own_yields(function)}
+    for part in ast.walk(source.tree):
+        if isinstance(part, ast.Yield) and id(part) not in plain:
+            raise refuse(part, f"`{ast.unparse(part)}`", "yield in a line of its own, in a function of the file")
     for kind in (one for one in source.tree.body if isinstance(one, ast.ClassDef)):
         _check_stores(kind)
     stores = [one for one in ast.walk(source.tree) if isinstance(one, ast.Attribute) and not isinstance(one.ctx, ast.Load)]
@@ -131,6 +135,22 @@ def admit(source: Source) -> None:
     for one in stores:
         if id(one) not in own:
             raise refuse(one, f"an assignment to `{ast.unparse(one)}`", "keep values under names of their own", "DPA705")
+
+
+def generators(source: Source) -> Iterator[ast.FunctionDef]:
+    """Yield the functions of a file that yield, but for the one that is read: each is called to be gone through."""
+    for one in source.tree.body:
+        if isinstance(one, ast.FunctionDef) and one is not source.function and any(True for _ in _own_yields(one)):
+            yield one
+
+
+def _own_yields(node: ast.AST) -> Iterator[ast.Yield]:
+    """Yield those yields of a function that are lines of its own."""
+    for one in ast.iter_child_nodes(node):
+        if isinstance(one, ast.Expr) and isinstance(one.value, ast.Yield):
+            yield one.value
+        elif isinstance(one, ast.stmt) and not isinstance(one, (ast.FunctionDef, ast.ClassDef)):
+            yield from _own_yields(one)
 
 
 def makes_fractions(tree: ast.Module) -> bool:
@@ -198,7 +218,6 @@ def _check_node(node: ast.AST, classes: set[int]) -> None:
             raise refuse(node, "a global or nonlocal statement", "give the value as an argument")
         case (
             ast.NamedExpr()
-            | ast.Yield()
             | ast.YieldFrom()
             | ast.Await()
             | ast.AsyncFunctionDef()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
 from dpaudit.verifier.ordinary import numbers, outcomes
+from dpaudit.verifier.ordinary.lines import Released
 from dpaudit.verifier.ordinary.loops import is_plain, template
 from dpaudit.verifier.ordinary.refusing import refuse, teach
-from dpaudit.verifier.ordinary.state import Released, State
+from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
     Counts,
     Dictionary,
@@ -26,6 +28,7 @@ from dpaudit.verifier.ordinary.values import (
     Spent,
     Tuple,
     Value,
+    references,
 )
 
 MOST_UNROLLED: Final = 64
@@ -257,9 +260,11 @@ def drained(state: State, node: ast.AST, found: Value) -> Guarded | Sequence:
     if isinstance(found, Ref) and isinstance(held, Iterator) and held.what in ("generator", "map", "filter"):
         state.change(node, found.address, Spent("an iterator that was gone through before"))
         if held.what == "generator":
-            assert held.node is not None  # noqa: S101 - for the type checker
+            assert isinstance(held.node, ast.GeneratorExp)  # noqa: S101 - for the type checker
             return comprehended(state, held.node, held.node.elt, held.frame, held.parts[0])
         return _mapped(state, node, held)
+    if isinstance(found, Ref) and isinstance(held, Iterator) and held.what == "function":
+        found = _ran(state, node, found, held)
     at = walk(state, node, found)
     if isinstance(at, Sequence):
         return at
@@ -268,6 +273,44 @@ def drained(state: State, node: ast.AST, found: Value) -> Guarded | Sequence:
         items.append((None, now[0]))
         at = now[1]
     return items
+
+
+def _ran(state: State, node: ast.AST, found: Ref, held: Iterator) -> Ref:
+    """The list of what a generator function yields, which runs to its end here: it may do nothing but yield."""
+    assert isinstance(held.node, ast.FunctionDef)  # noqa: S101 - for the type checker
+    state.change(node, found.address, Spent("an iterator that was gone through before"))
+    made = state.new(Items(()))
+    heap, grown, size = dict(state.heap), state.grown(), len(state.lines)
+    outer, state.frame = state.frame, held.frame
+    state.calls += 1
+    state.yielded.append(made)
+    try:
+        state.parts.returned(state, held.node)
+    finally:
+        state.frame = outer
+        state.calls -= 1
+        state.yielded.pop()
+    effects = any(isinstance(text, Released) or _EFFECT.match(text) for _, text, _ in state.lines[size:])
+    taken = (one for one in heap if isinstance(heap[one], Iterator) and isinstance(state.object(Ref(one)), Spent))
+    if effects or state.dead or state.grown() != grown or state.changed(heap, made.address, held.frame, *taken):
+        raise refuse(node, f"`{ast.unparse(node)}`, whose function does more than yield,", "write a loop", "DPA706")
+    return made
+
+
+_EFFECT: Final = re.compile("raise|noise__|break")
+
+
+def taken_ahead(state: State, node: ast.AST, found: Ref, held: Iterator) -> Value:
+    """What a generator function yields, for a loop that goes through it: nothing that the loop does may show to the function."""
+    waiting, seen = list(references(held.parts)), set[int]()
+    while waiting:
+        address = waiting.pop()
+        if address not in state.shared:
+            raise refuse(node, f"a loop over `{ast.unparse(node)}`", "make a list of it first, list(...)", "DPA706")
+        if address not in seen:
+            seen.add(address)
+            waiting += references(state.heap[address])
+    return _ran(state, node, found, held)
 
 
 def _source(state: State, node: ast.AST, found: Value) -> Guarded | Sequence:

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from dpaudit.verifier.ordinary import outcomes
+from dpaudit.verifier.ordinary.lines import Line, Loop, Released, as_kind, assigned_in, core_names
 from dpaudit.verifier.ordinary.numbers import DATA_BITS, MOST_BITS, MOST_FLOAT_BITS
 from dpaudit.verifier.ordinary.refusing import refuse, teach
-from dpaudit.verifier.ordinary.state import Line, Loop, Released, State, as_kind, assigned_in, core_names
+from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
     UNKNOWN,
     Counts,

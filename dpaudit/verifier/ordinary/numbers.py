@@ -8,8 +8,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
+from dpaudit.verifier.ordinary.lines import as_kind
 from dpaudit.verifier.ordinary.refusing import refuse, teach
-from dpaudit.verifier.ordinary.state import State, as_kind
+from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import Kind, Opaque, Poison, Scalar, Value
 
 INT: Final = frozenset({"int"})

@@ -7,9 +7,10 @@ it had. None is moved over a line that ends or leaves a block, puts something ou
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 
-from dpaudit.verifier.ordinary.state import Line, assigned_in
+from dpaudit.verifier.ordinary.lines import Line, assigned_in
 from dpaudit.verifier.ordinary.values import names_in
 
 _DRAW: Final = re.compile(r"noise__\d+ = ")
@@ -37,6 +38,43 @@ def sunk(lines: list[Line]) -> list[Line]:
                 done, waiting = done + waiting, []
         done.append(line)
     return done + waiting
+
+
+def paired(lines: list[Line]) -> list[Line]:
+    """The lines of a program where the difference of two exponential draws of one scale is the one Laplace draw that it amounts to.
+
+    Both are drawn in one block, one after the other, and nothing but their difference is used.
+    """
+    draws = [(place, found.group(1), found.group(2)) for place, line in enumerate(lines) if (found := _ONE_SIDED.match(line[1]))]
+    for (first, one, scale), (second, other, again) in reversed(list(pairwise(draws))):
+        block = lines[first : second + 1]
+        level = all(depth == block[0][0] for depth, _, _ in block) and not any(_ENDS.match(text) for _, text, _ in block)
+        if scale != again or not level or assigned_in(block) & names_in(scale):
+            continue
+        # The difference itself, or a sum with the first from which the second is subtracted.
+        forms = {f"({one} - {other})": one, f" + {one}) - {other})": f" + {one}))"}
+        sums = [found.group(1) for _, text, _ in block if (found := re.fullmatch(rf"(x__\d+) = \(.* \+ {one}\)", text))]
+        if sums:
+            # The sum has a name, of which nothing else may be used.
+            forms = {f"({sums[0]} - {other})": sums[0]}
+        uses = 0
+        made: list[Line] = []
+        for place, (depth, text, line) in enumerate(lines):
+            if place not in (first, second):
+                for whole, made_of_it in forms.items():
+                    uses += text.count(whole)
+                    text = text.replace(whole, made_of_it)  # noqa: PLW2901
+                made.append((depth, text, line))
+            elif place == first:
+                made.append((depth, f"{one} = laplace({scale})", line))
+        words = [word for _, text, _ in made for word in re.findall(r"\w+", text)]
+        named = words.count(sums[0]) == uses + 1 and words.count(one) == 2 if sums else words.count(one) == uses + 1
+        if uses and other not in words and named:
+            lines = made
+    return lines
+
+
+_ONE_SIDED: Final = re.compile(r"(noise__\d+) = exponential\((.*)\)$")
 
 
 def flipped(lines: list[Line]) -> list[Line]:

@@ -10,8 +10,9 @@ import ast
 from dataclasses import replace
 from typing import Any, Final
 
+from dpaudit.verifier.ordinary.lines import SHOWN, Line, Released
 from dpaudit.verifier.ordinary.refusing import refuse, teach
-from dpaudit.verifier.ordinary.state import SHOWN, Line, Released, State
+from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
     Counts,
     Dictionary,

@@ -10,6 +10,7 @@ from typing import Any, Final
 from dpaudit.errors import Unsupported
 from dpaudit.spec import LAWS, Spec
 from dpaudit.verifier.ordinary import (
+    aggregating,
     arrays,
     assigning,
     builtins,
@@ -26,9 +27,10 @@ from dpaudit.verifier.ordinary import (
 )
 from dpaudit.verifier.ordinary.attributes import attribute
 from dpaudit.verifier.ordinary.files import Source
+from dpaudit.verifier.ordinary.lines import Again, Learned
 from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.scopes import Scopes
-from dpaudit.verifier.ordinary.state import Again, Learned, Parts, State, frame_of
+from dpaudit.verifier.ordinary.state import Parts, State, frame_of
 from dpaudit.verifier.ordinary.types import Type, read_annotation
 from dpaudit.verifier.ordinary.values import (
     Builtin,
@@ -56,7 +58,7 @@ _PARTS: Final = Parts(
     masked=arrays.masked,
     append=outcomes.append,
 )
-for module in (builtins, draws, methods, vectors):
+for module in (aggregating, builtins, draws, methods, vectors):
     module.fill()
 
 
@@ -140,6 +142,11 @@ def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Lear
     state.reserved = {part.id for part in ast.walk(source.tree) if isinstance(part, ast.Name)}
     state.reserved |= {part.arg for part in ast.walk(source.tree) if isinstance(part, ast.arg)}
     state.fractions = files.makes_fractions(source.tree)
+    late = any(isinstance(one, ast.ImportFrom) and one.module == "__future__" for one in source.tree.body)
+    hints = [one.annotation for one in ast.walk(tree.args) if isinstance(one, ast.arg) and one.annotation is not None]
+    named = (part for hint in hints for part in ast.walk(hint))
+    state.annotated = not late and any(isinstance(part, ast.Name) and part.id == "Fraction" for part in named)
+    state.generators = frozenset(files.generators(source))
     files.load(state, source)
     if any(ast.unparse(one).partition("(")[0] not in ("spec", "claim") for one in tree.decorator_list):
         raise refuse(tree.decorator_list[0], "a decorated function", "leave the decorator out", "DPA702")
@@ -375,7 +382,7 @@ def _finished(
     """The core program with its contract."""
     parameters = [*data.parameters, *scalars]
     head = f"def {source.function.name}({', '.join(f'{name}: {kind}' for name, kind in parameters)}):"
-    lines = [(0, head, source.function.lineno), *ordering.sunk(ordering.flipped(outcomes.written(state)))]
+    lines = [(0, head, source.function.lineno), *ordering.sunk(ordering.flipped(ordering.paired(outcomes.written(state))))]
     text = "\n".join("    " * depth + line for depth, line, _ in lines) + "\n"
     own = types.get("self")
     fields = _fields(scalars)

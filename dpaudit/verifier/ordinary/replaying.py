@@ -12,6 +12,7 @@ import collections
 import copy
 import dataclasses
 import fractions
+import functools
 import importlib
 import math
 import random
@@ -19,6 +20,7 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any, Final
 
 from dpaudit.spec import LAWS
@@ -27,12 +29,20 @@ from dpaudit.verifier.ir import Program
 from dpaudit.verifier.ordinary import draws
 from dpaudit.verifier.ordinary.reading import Reading
 
-_REAL: Final = {"math": math, "collections": collections, "fractions": fractions, "dataclasses": dataclasses, "typing": typing}
+_LEVELS: Final = ("debug", "info", "warning", "error", "critical")
+_QUIET: Final = SimpleNamespace(**dict.fromkeys(_LEVELS, lambda *_: None))
+"""A logger, and the module of loggers, that writes nothing."""
+_QUIET.getLogger = lambda *_: _QUIET
+_REAL: Final[dict[str, Any]] = {
+    "math": math, "collections": collections, "fractions": fractions, "functools": functools, "dataclasses": dataclasses,
+    "logging": _QUIET, "typing": typing,
+}  # fmt: skip
 _LOADED: Final = ("numpy", "statistics")
 _ALIKE: Final = {"KeyError": "LookupError", "IndexError": "LookupError", "AssertionError": "RuntimeError"}
 _RENAMED: Final = {"mu": "loc", "sigma": "scale", "lambd": "rate", "a": "low", "b": "high"}
 _CLOSE: Final = 1e-6
 _HUGE: Final = 10**6
+_TINY: Final = 1e-250
 
 
 class Differs(RuntimeError):
@@ -46,6 +56,7 @@ class _Tape:
     drawn: list[tuple[str, tuple[Any, ...], Any]]
     exact: bool
     place: int = field(default=0)
+    halved: bool = field(default=False)  # whether the first of two exponential draws that stand for one was handed out
 
     def sampler(self, law: str) -> Callable[..., Any]:
         """The function that draws from a law."""
@@ -57,12 +68,32 @@ class _Tape:
             raise Differs(f"{law} is drawn once more than was read")
         wanted, given, value = self.drawn[self.place]
         self.place += 1
+        if (wanted, law) == ("laplace", "exponential"):
+            # The first of two whose difference is the value, or the second.
+            wanted, self.halved = law, not self.halved
+            self.place -= self.halved
+            value = max(value, 0) if self.halved else max(-value, 0)
         if (wanted, law) == ("randomized_response", "bernoulli"):
             # A coin by which a truth value is kept or turned.
             wanted, given, value = law, given[1:], value == given[0]
         if wanted != law or not all(_close(float(one), float(other)) for one, other in zip(args, given, strict=False)):
             raise Differs(f"draw {self.place} is from {law} where {wanted} with other arguments was read")
         return value if self.exact or isinstance(value, (bool, int)) else float(value)
+
+    def choice(self, weights: Any) -> int:
+        """The next choice, which must be one with these weights."""
+        nothing: tuple[str, tuple[Any, ...], Any] = ("", (), 0)
+        wanted, given, value = self.drawn[self.place] if self.place < len(self.drawn) else nothing
+        if wanted != "exponential_choice" or len(given) != len(weights) + 2:
+            raise Differs(f"draw {self.place + 1} is a choice where {wanted or 'nothing'} was read")
+        self.place += 1
+        rate = float(given[-2]) / (2 * float(given[-1]))
+        for score, weight in zip(given[:-2], weights, strict=True):
+            expected = rate * float(score - given[0])
+            # Weights that floats hold as 0, or nearly, say no more than that they are small.
+            if weight > _TINY < weights[0] and not _close(math.log(weight / weights[0]), expected):
+                raise Differs(f"draw {self.place} is a choice with other weights than were read")
+        return int(value)
 
 
 class _Coin:
@@ -115,6 +146,13 @@ class _Stub:
             case "integers" | "randint":
                 low, high = (*args, *renamed.values())
                 return low + self._tape.next("uniform_int", high - low + (method == "randint"))
+            case "choices":
+                given = dict(zip(("population", "weights"), args, strict=False)) | named
+                chosen = [self._tape.choice(given["weights"]) for _ in range(given.get("k", 1))]
+                return [given["population"][place] for place in chosen]
+            case "choice":
+                among = args[0] if args else named["a"]
+                return (range(among) if isinstance(among, int) else among)[self._tape.choice(named["p"])]
             case "random" | "uniform":
                 return _Coin(self._tape)
         raise Differs(f"{self._name} is called, which was not read")
@@ -360,6 +398,8 @@ def random_noise(source: random.Random) -> Callable[[str, tuple[Any, ...]], Any]
     """Noise for a comparison: small numbers that floats hold exactly."""
 
     def noise(law: str, args: tuple[Any, ...]) -> Any:
+        if law == "exponential_choice":
+            return source.randrange(len(args) - 2)
         if law in ("bernoulli", "randomized_response"):
             return source.random() < 0.5
         if law == "uniform_int":

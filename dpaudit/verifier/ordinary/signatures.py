@@ -63,6 +63,7 @@ _SIGNATURES: Final[dict[str, tuple[str, ...]]] = {
     **{f"math.{name}": ("x: number, /",) for name in ("ceil", "exp", "fabs", "floor", "log10", "log2", "sqrt", "trunc")},
     "math.fsum": ("seq: iterable, /",),
     "math.log": ("x: number, /", "x: number, base: number, /"),
+    "functools.reduce": ("function, iterable: iterable, /", "function, iterable: iterable, initial, /"),
     "statistics.mean": ("data: iterable",),
     "statistics.fmean": ("data: iterable",),
     **{f"numpy.{name}": (_UFUNC,) for name in ("abs", "absolute", "ceil", "exp", "floor", "log", "rint", "sqrt")},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -12,6 +11,7 @@ from typing import Any, Final
 from dpaudit.binding import STANDARD
 from dpaudit.errors import Unsupported
 from dpaudit.spec import LAWS
+from dpaudit.verifier.ordinary.lines import Again, Learned, Line, Loop, Released, as_kind
 from dpaudit.verifier.ordinary.raising import unsafe
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.values import (
@@ -27,64 +27,14 @@ from dpaudit.verifier.ordinary.values import (
     Spent,
     Tuple,
     Value,
-    mapped,
-    names_in,
     references,
     renamed,
     with_names,
 )
 
 _RESERVED: Final = {*STANDARD, *LAWS, "and", "or", "not", "if", "else", "True", "False", "other", "ghost", "each", "spent"}
-_ASSIGNED: Final = re.compile(r"(?:for )?([^\W\d]\w*) (?:=|in) ")
 _MOST_LINES: Final = 3000
 _MOST_STEPS: Final = 40_000
-SHOWN: Final = "shown__0"
-"""The output list of what is printed."""
-
-
-class Again(Exception):
-    """Use said what a parameter holds: read again from the start."""
-
-
-@dataclass
-class Learned:
-    """What use said about parameters, for the next reading."""
-
-    types: dict[str, str] = field(default_factory=dict)  # of parameters, and of fields as "q.age"
-    why: dict[str, str] = field(default_factory=dict)  # what said so
-    fields: dict[str, list[str]] = field(default_factory=dict)  # the parts of rows that are read
-
-
-@dataclass(frozen=True)
-class Released:
-    """A line that puts values out: a return, an append to an output list, or what is printed."""
-
-    channel: str  # "" for a return
-    form: tuple[Any, ...]
-    slots: tuple[Scalar, ...]
-
-
-Line = tuple[int, Any, int]
-"""Depth, text or `Released`, and line of the source."""
-
-
-@dataclass
-class Loop:
-    """A loop of the core program whose body is interpreted."""
-
-    private: bool
-    start: int  # where its lines begin
-    depth: int
-    before: Mapping[int, Object]
-    public: bool = False  # whether the number of its rounds is
-    grown: dict[int, list[tuple[Any, Sequence | None]]] = field(default_factory=dict)
-    breaks: list[Mapping[int, Object]] = field(default_factory=list)
-    leave: Callable[[], None] | None = None  # writes what a break leaves behind
-    phis: set[str] = field(default_factory=set)  # core names that each round may change
-    lines: list[Line] = field(default_factory=list)  # those of the last round
-    tests: int = 0  # how many tests around it are not public
-    broken: bool = False  # whether it, or a loop in it, may be left by a break
-    leaves: bool = False  # whether a test that is not public may end it before its time
 
 
 @dataclass(frozen=True)
@@ -144,6 +94,9 @@ class State:
     nonempty: set[str] = field(default_factory=set)  # lists that are required to have an element
     parameters: set[str] = field(default_factory=set)  # public parameters that are no lists
     fractions: bool = False  # whether the file makes fractions
+    annotated: bool = False  # whether the function could not be defined without the name Fraction
+    generators: frozenset[ast.FunctionDef] = frozenset()  # functions of the file that yield
+    yielded: list[Ref] = field(default_factory=list)  # what each of them that runs has yielded so far
 
     def fresh(self, stem: str) -> str:
         """A core name that nothing else has."""
@@ -467,29 +420,6 @@ class State:
         for depth, text, line in found.lines[head:]:
             self.lines.append((self.depth + depth - head, renamed(text, names), line))
         return with_names(found.value, names)
-
-
-def as_kind(value: Scalar, kind: str) -> str:
-    """The code of a number where a real one may be wanted."""
-    return f"Fraction({value.code})" if kind == "real" and value.kind == "int" else value.code
-
-
-def assigned_in(lines: list[Line] | tuple[Line, ...]) -> frozenset[str]:
-    """The core names that lines assign to, loop counters included."""
-    found = (_ASSIGNED.match(text) for _, text, _ in lines if isinstance(text, str))
-    return frozenset(one.group(1) for one in found if one)
-
-
-def core_names(value: Any) -> set[str]:
-    """The core names that a value is made of."""
-    found: set[str] = set()
-
-    def look(one: Scalar) -> Scalar:
-        found.update(names_in(one.code), *(names_in(test) for test in one.tests or ()))
-        return one
-
-    mapped(value, look)
-    return found
 
 
 def frame_of(state: State, address: int) -> Frame:

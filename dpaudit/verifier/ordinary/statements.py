@@ -13,6 +13,7 @@ from dpaudit.verifier.ordinary import iterating, loops, numbers, outcomes
 from dpaudit.verifier.ordinary.assigning import augmented
 from dpaudit.verifier.ordinary.calls import Sources, function_of
 from dpaudit.verifier.ordinary.files import imported
+from dpaudit.verifier.ordinary.methods import append
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State, frame_of
 from dpaudit.verifier.ordinary.values import (
@@ -153,6 +154,9 @@ def _statement(state: State, node: ast.stmt) -> Items_ | None:
 def _expression(state: State, node: ast.Expr) -> None:
     """An expression whose value is not used."""
     if isinstance(node.value, ast.Constant):
+        return
+    if isinstance(node.value, ast.Yield):
+        append(state, node, state.yielded[-1], Nothing() if node.value.value is None else state.value(node.value.value))
         return
     if not isinstance(node.value, ast.Call):
         raise refuse(node, "an expression whose value is not used", "take it away")
@@ -345,6 +349,8 @@ def _for(state: State, node: ast.For) -> Items_ | None:
         if isinstance(inner, Ref) and isinstance(source, Sequence) and not source.index:
             _counted(state, node, found, inner, held.parts[1])
             return None
+    if isinstance(found, Ref) and isinstance(held, Iterator) and held.what == "function":
+        found = iterating.taken_ahead(state, node.iter, found, held)
     at = iterating.walk(state, node.iter, found)
     if isinstance(at, Sequence):
         _repeated(state, node, at, lambda value: state.bind(node.target, value))

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from dpaudit.verifier.ordinary import numbers
+from dpaudit.verifier.ordinary.lines import Again
 from dpaudit.verifier.ordinary.loops import grow, growing
 from dpaudit.verifier.ordinary.refusing import refuse, teach
-from dpaudit.verifier.ordinary.state import Again, State
+from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
     UNKNOWN,
     Counts,

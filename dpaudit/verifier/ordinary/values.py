@@ -343,11 +343,11 @@ class Growing(_Whole):
 
 @dataclass(frozen=True)
 class Iterator(_Whole):
-    """What is gone through once and evaluated then: a generator expression, or map, filter, zip, enumerate, reversed."""
+    """What is gone through once and evaluated then: a generator expression or function, map, filter, zip, enumerate, reversed."""
 
     what: str
     parts: tuple[Value, ...] = ()
-    node: ast.GeneratorExp | None = field(default=None, compare=False)
+    node: ast.GeneratorExp | ast.FunctionDef | None = field(default=None, compare=False)
     frame: int = 0
 
 

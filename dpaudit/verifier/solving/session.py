@@ -21,6 +21,7 @@ class Session:
 
     Args:
       seconds: how long it may think about one question.
+      bold: whether truth values are first tried as true, so that one model shows as many of them as it can.
     Source: the incremental commands of the SMT-LIB Standard, version 2.6, https://smt-lib.org.
     Example:
       >>> from dpaudit.verifier.terms import Sort, constant, less, variable
@@ -31,7 +32,7 @@ class Session:
       (<Answer.UNSAT: 'unsat'>, <Answer.SAT: 'sat'>)
     """
 
-    def __init__(self, seconds: float = 5.0) -> None:
+    def __init__(self, seconds: float = 5.0, *, bold: bool = False) -> None:
         """Nothing is added yet."""
         require("proofs")
         import z3  # type: ignore[import-untyped]
@@ -40,6 +41,8 @@ class Session:
         self._context = z3.Context()
         self._solver = z3.Solver(ctx=self._context)
         limit_z3(self._solver, seconds)
+        if bold:
+            self._solver.set("phase_selection", 1)
         self._names: list[dict[Term, Term]] = [{}]
         self._indicators = 0
         self._symbols: set[Term] = set()

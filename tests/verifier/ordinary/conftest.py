@@ -21,6 +21,7 @@ def rows(name: str) -> list[dict[str, Any]]:
 def claimed(row: Mapping[str, Any]) -> Spec:
     """What a program claims; `eps`, or nothing, where the file does not say."""
     claim = row.get("claim", "eps" if "eps" in row["text"] else "0")
+    claim = tuple(claim) if isinstance(claim, list) else claim
     inner = [] if "requires" in row or "eps:" not in row["text"] else ["eps > 0"]
     parts = {name: row[name] for name in ("domain", "public", "cost") if name in row}
     return Spec(claim, row.get("adjacency", "add_remove"), requires=[*inner, *row.get("requires", [])], **parts)

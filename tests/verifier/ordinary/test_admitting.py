@@ -12,9 +12,9 @@ from dpaudit.spec import Spec
 from dpaudit.verifier import verify
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.ir import ListOf, contract_of
+from dpaudit.verifier.ordinary.lines import SHOWN
 from dpaudit.verifier.ordinary.reading import read
 from dpaudit.verifier.ordinary.replaying import Differs, compare, random_inputs, random_noise
-from dpaudit.verifier.ordinary.state import SHOWN
 from tests.verifier.ordinary.conftest import rows
 
 _FILES = (
@@ -26,6 +26,7 @@ _FILES = (
     "attacks_fourth_calls",
     "attacks_fifth",
     "attacks_sixth",
+    "attacks_seventh",
 )
 ATTACKS = [row for name in _FILES for row in rows(name)]
 HEAD = "import numpy as np\n\ndef f(data: list[int], eps):\n"

@@ -12,9 +12,9 @@ from dpaudit.errors import Unsupported
 from dpaudit.promise import violation
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.ir import contract_of
+from dpaudit.verifier.ordinary.lines import SHOWN
 from dpaudit.verifier.ordinary.reading import read
 from dpaudit.verifier.ordinary.replaying import Differs, compare, random_inputs, random_noise
-from dpaudit.verifier.ordinary.state import SHOWN
 from tests.verifier.ordinary.conftest import claimed, rows
 
 PROGRAMS = [row for name in ("tune", "accept", "people", "written", "attacks_heap") for row in rows(name)]

@@ -10,7 +10,7 @@ import pytest
 from dpaudit.errors import Unsupported
 from dpaudit.spec import Spec
 from dpaudit.verifier.ordinary.entering import read_function
-from dpaudit.verifier.ordinary.ordering import flipped, sunk
+from dpaudit.verifier.ordinary.ordering import flipped, paired, sunk
 from dpaudit.verifier.telling import obligation_words
 
 
@@ -38,6 +38,39 @@ def test_a_draw_stays_before_what_it_may_not_pass(stop):
 def test_a_draw_does_not_pass_a_loop_that_may_end_the_function():
     program = lines("noise__1 = laplace(1)", "for i in range(0, k):", "  if q[i] > 0:", "    return i", "x = noise__1")
     assert sunk(program) == program
+
+
+TWO = ("noise__1 = exponential(s)", "noise__2 = exponential(s)")
+
+
+def test_the_difference_of_two_exponential_draws_is_one_laplace_draw():
+    found = paired(lines(*TWO, "x = n + (noise__1 - noise__2)", "y = (noise__1 - noise__2)"))
+    assert texts(found) == ["noise__1 = laplace(s)", "x = n + noise__1", "y = noise__1"]
+
+
+def test_two_exponential_draws_may_be_added_and_subtracted_one_after_the_other():
+    found = paired(lines(*TWO, "x = ((n + noise__1) - noise__2)"))
+    assert texts(found) == ["noise__1 = laplace(s)", "x = ((n + noise__1))"]
+    found = paired(lines(TWO[0], "x__3 = (n + noise__1)", TWO[1], "if ((x__3 - noise__2) < 3):", "  return 0"))
+    assert texts(found)[:3] == ["noise__1 = laplace(s)", "x__3 = (n + noise__1)", "if (x__3 < 3):"]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        (TWO[0], "x__3 = (n + noise__1)", TWO[1], "y = (x__3 - noise__2)", "z = x__3"),
+        (*TWO, "x = (noise__1 - noise__2)", "y = noise__1"),
+        (*TWO, "x = (noise__2 - noise__1)", "y = (noise__1 - noise__2)"),
+        (*TWO, "x = noise__1 - noise__2"),
+        (TWO[0], "s = 2", TWO[1], "x = (noise__1 - noise__2)"),
+        (TWO[0], "noise__2 = exponential(t)", "x = (noise__1 - noise__2)"),
+        (TWO[0], "for i in range(0, k):", f"  {TWO[1]}", "  x = (noise__1 - noise__2)"),
+        ("if t:", f"  {TWO[0]}", "else:", f"  {TWO[1]}", "x = (noise__1 - noise__2)"),
+        (TWO[0], "out.append(0)", TWO[1], "x = (noise__1 - noise__2)"),
+    ],
+)
+def test_other_exponential_draws_stay(program):
+    assert paired(lines(*program)) == lines(*program)
 
 
 @pytest.mark.parametrize(

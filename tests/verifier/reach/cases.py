@@ -1,7 +1,8 @@
-"""The programs of `programs.toml`, each as it should be and with its mistake."""
+"""The programs of `programs.toml`, each as it should be and with its mistake, and those of `variants.toml`."""
 
 from __future__ import annotations
 
+import random
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,13 +28,46 @@ def cases() -> list[Case]:
     return [one for number, row in enumerate(rows) for one in _pair(row, tuned=number % 2 == 0)]
 
 
+def variants() -> list[Case]:
+    """The programs of `variants.toml`: of the true and of the false ones half each was tuned on, at random."""
+    rows = tomllib.loads(Path(__file__).with_name("variants.toml").read_text(encoding="utf-8"))["program"]
+    tuned = halved(rows)
+    found = []
+    for row in rows:
+        specification = {
+            "claim": _claim(row),
+            "adjacency": row.get("adjacency", "one"),
+            "requires": row.get("requires", ["eps > 0", "len(q) >= 1"]),
+            **{part: row[part] for part in ("public", "domain") if part in row},
+        }
+        tune = row["name"] in tuned
+        found.append(Case(row["name"], private=row["truth"], tuned=tune, source=row["source"].strip(), specification=specification))
+    return found
+
+
+def halved(rows: list[dict[str, Any]]) -> set[str]:
+    """The names of the half that was tuned on."""
+    source, found = random.Random(25), set[str]()  # noqa: S311 - a choice of tests
+    for truth in (True, False):
+        names = [row["name"] for row in rows if row["truth"] is truth]
+        source.shuffle(names)
+        found.update(names[::2])
+    return found
+
+
+def _claim(row: dict[str, Any]) -> Any:
+    """The claim of a row."""
+    claim = row.get("claim", "eps")
+    return tuple(claim) if isinstance(claim, list) else claim
+
+
 def _pair(row: dict[str, Any], *, tuned: bool) -> tuple[Case, Case]:
     """A row's program and its false twin."""
     names = ", ".join(f"{name}: Fraction" for name in row.get("parameters", ()))
     source = row["source"].strip().replace(") ->", f", {names}) ->" if names else ") ->", 1)
-    claim, adjacency = row.get("claim", "eps"), row.get("adjacency", "one")
+    adjacency = row.get("adjacency", "one")
     specification = {
-        "claim": tuple(claim) if isinstance(claim, list) else claim,
+        "claim": _claim(row),
         "adjacency": Change(*adjacency) if isinstance(adjacency, list) else adjacency,
         "requires": row.get("requires", ["eps > 0", "len(q) >= 1"]),
         **{part: row[part] for part in ("domain", "public", "cost", "align", "invariants") if part in row},
