@@ -134,7 +134,7 @@ def planned_length(forms: Sequence[Form], counts: Sequence[NDArray[np.float64]])
     """How many times a record's forms are summed, if they are as long as most are by these counts."""
     mean = sum(float((own * form.squares).sum() / own.sum()) for form, own in zip(forms, counts, strict=True)) / FORM_STEPS**2
     room = min(max(mean + _ROOM * math.sqrt(mean), 1 / 16), len(forms))
-    return math.isqrt(math.floor((4**BITS - CONSTANT**2) / room)) // FORM_STEPS
+    return max(math.isqrt(math.floor((4**BITS - CONSTANT**2) / room)) // FORM_STEPS, 1)
 
 
 def row_lengths(rows: Rows, forms: Sequence[Form], planned: int) -> NDArray[np.int64]:
@@ -143,7 +143,7 @@ def row_lengths(rows: Rows, forms: Sequence[Form], planned: int) -> NDArray[np.i
     squares = np.maximum(rows.steps.astype(np.int64) @ np.concatenate([form.squares for form in forms]), 1)
     most = (4**BITS - CONSTANT**2) // squares
     roots = np.sqrt(most.astype(np.float64)).astype(np.int64)  # below 2**53 a root is off by less than 1
-    return np.minimum(planned, roots - (roots * roots > most))
+    return np.asarray(np.minimum(planned, roots - (roots * roots > most)))
 
 
 def sum_slopes(rows: Rows, forms: Sequence[Form], lengths: NDArray[np.int64], slopes: NDArray[np.int64]) -> NDArray[np.int64]:
