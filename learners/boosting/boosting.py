@@ -117,8 +117,10 @@ class Boosting(WeightedModel):
         return one_hot(joined, plan.sizes, labels)
 
     def _tie(self, plan: BoostingPlan) -> Any:
-        """The monotone constraints, as a map of shapes."""
+        """The monotone constraints, as a map of shapes; None for none."""
         signs = read_monotone(self.monotone, plan.described)
+        if not signs:
+            return None
         ends = np.cumsum([0, *plan.sizes])
         parts = [(slice(ends[place], ends[place + 1] - 1), sign) for place, sign in signs.items()]
 

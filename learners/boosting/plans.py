@@ -21,16 +21,19 @@ if TYPE_CHECKING:
     from learners.rows.columns import Column
     from mechanisms.gaussian import GaussianMechanism
 
-BITS: Final = 12
-"""Rows of slopes have at most 2**12 steps."""
+BITS: Final = 20
+"""Rows that slopes are summed over have at most 2**20 steps."""
 
 COUNT_STEPS: Final = 16
 """A record counts for 16 steps in its bin of every column, so that a sensitivity rounded up is close."""
 
-CONSTANT: Final = 1176
-"""What every row ends in, in steps: .3 of the rest of the longest row."""
+CONSTANT: Final = 209_715
+"""What every row ends in, in steps: a fifth of the longest row."""
 
-ROUNDS: Final = 32
+FORMS: Final = 3
+"""Shapes over a range are made of so many: more of them fit more shapes and hold more noise."""
+
+ROUNDS: Final = 16
 LEVEL_ROUNDS: Final = 4
 """Rounds that move the level of all scores alone, once shapes are averaged."""
 
@@ -47,6 +50,7 @@ class BoostingPlan:
     bins: int  # parts of a range
     kinds: int  # classes, or bins of labels
     outputs: int  # scores of a record: 1 for two classes and for regressors, else one for each class
+    forms: int  # of a range
     rounds: int
     label_steps: int  # what a record counts for in the bin of its label
     counts: Release
@@ -65,6 +69,11 @@ class BoostingPlan:
     def sizes(self) -> tuple[int, ...]:
         """Numbers of bins."""
         return tuple(column.size(self.bins) for column in self.described)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Numbers of forms."""
+        return tuple(_width(column, self.bins, self.forms) for column in self.described)
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -93,11 +102,17 @@ def boosting_plan(
     if public.records * max(UNIT << BITS, label_steps) > _LARGEST:
         raise InvalidArgument("DPA108", f"sums over {public.records} records do not fit 64 bits. Fit on fewer.")
     size = sum(column.size(bins) for column in described)
+    width = sum(_width(column, bins, FORMS) for column in described)
     counts = gaussian_release(public, count_sensitivity(columns, label_steps, moves), multiplier**2 / _COUNT_SHARE, size + kinds)
     variance = multiplier**2 * ROUNDS / (1 - _COUNT_SHARE - _LEVEL_SHARE)
-    gradient = gaussian_release(public, moves * UNIT << BITS, variance, (size + 1) * outputs)
+    gradient = gaussian_release(public, moves * UNIT << BITS, variance, (width + 1) * outputs)
     level = gaussian_release(public, moves * UNIT, multiplier**2 * LEVEL_ROUNDS / _LEVEL_SHARE, outputs)
-    return BoostingPlan(described, bins, kinds, outputs, ROUNDS, label_steps, counts, gradient, level, pairs)
+    return BoostingPlan(described, bins, kinds, outputs, FORMS, ROUNDS, label_steps, counts, gradient, level, pairs)
+
+
+def _width(column: Column, bins: int, forms: int) -> int:
+    """Number of forms of a column: one for each category, few for a range, and one for what is neither."""
+    return column.size(bins) if column.ends is None else min(forms, bins) + 1
 
 
 def count_sensitivity(columns: int, label_steps: int, moves: int) -> int:

@@ -11,8 +11,9 @@ import numpy as np
 
 from dpaudit.claims import GDP, Adjacency, Claim
 from dpaudit.targets import Sensitivity
+from learners.boosting.forms import Form, planned_length, row_lengths, sum_slopes
 from learners.boosting.plans import LEVEL_ROUNDS, boosting_plan
-from learners.boosting.rounds import count_records, one_hot, slope_rows
+from learners.boosting.rounds import count_records, one_hot
 from learners.estimator import Public
 from learners.rows.columns import describe_columns
 from learners.solvers.slopes import logistic_slopes
@@ -42,11 +43,15 @@ PLAN: Final = replace(
 )
 """Two columns of four bins and one of missing cells each; the rounds are alike, so that a few show what all do."""
 
-_REST: Final[tuple[Binned, ...]] = (((1, 1), 0),) * 3
-LABEL_PAIR: Final = ((((0, 2), 1), *_REST), (((0, 2), 0), *_REST))
-"""A record with either label: no other pair moves a sum of slopes as far."""
+EVEN: Final = [np.ones(size) for size in PLAN.sizes]
+FORMS: Final = [Form.of_range(counts, width - 1) for counts, width in zip(EVEN, PLAN.widths, strict=True)]
+"""What slopes are summed over where the bins of a column are found to hold as many records each."""
 
-MOVED_PAIR: Final = ((((0, 2), 1), *_REST), (((3, 4), 0), *_REST))
+_REST: Final[tuple[Binned, ...]] = (((1, 1), 0),) * 3
+LABEL_PAIR: Final = ((((0, 3), 1), *_REST), (((0, 3), 0), *_REST))
+"""A record of two long rows with either label: no other pair moves a sum of slopes as far."""
+
+MOVED_PAIR: Final = ((((0, 3), 1), *_REST), (((3, 4), 0), *_REST))
 """A record that is in other bins everywhere: no other pair moves the counts as far."""
 
 _TIMES: Final[tuple[tuple[Release, int], ...]] = ((PLAN.counts, 1), (PLAN.gradient, PLAN.rounds), (PLAN.level, LEVEL_ROUNDS))
@@ -57,8 +62,8 @@ def private_sums(records: Sequence[Binned]) -> list[NDArray[np.int64]]:
     labels = np.array([label for _, label in records], dtype=np.int64)
     rows = one_hot(np.array([bins for bins, _ in records], dtype=np.int64), PLAN.sizes, labels)
     slopes = logistic_slopes(np.zeros(len(labels), dtype=np.int64), labels, 16)
-    sums, _ = slope_rows(rows, np.zeros(sum(PLAN.sizes), dtype=bool), PLAN.columns, PLAN.columns)
-    return [count_records(rows, labels, PLAN), sums.weighted_sum(slopes), slopes.sum(keepdims=True)]
+    lengths = row_lengths(rows, FORMS, planned_length(FORMS, EVEN))
+    return [count_records(rows, labels, PLAN), sum_slopes(rows, FORMS, lengths, slopes)[:, 0], slopes.sum(keepdims=True)]
 
 
 def sample_releases(records: Sequence[Binned], count: int, rng: Generator) -> NDArray[np.float64]:

@@ -35,13 +35,13 @@ NODES: Final = (
     ),
     sensitivity(
         "slopes.binned",
-        "Rows of slopes are no longer than the plan's bound, whatever was counted, and slopes no longer than the unit.",
+        "Rows that slopes are summed over are no longer than the plan's bound, whatever was counted, and no slope than the unit.",
         f"{_ROUNDS}no_row_of_slopes_is_longer_than_its_bound",
         f"{_ROUNDS}one_record_moves_a_round_by_no_more_than_its_sensitivity",
         f"{_ROUNDS}no_slope_of_a_regressor_is_longer_than_the_unit",
         needs=("columns", "slopes", "gradients.moves"),
         binds=(
-            *code("learners/boosting/rounds.py", "slope_rows"),
+            *code("learners/boosting/forms.py", "Form", "row_lengths", "sum_slopes"),
             *code("learners/boosting/losses.py", "class_loss", "square_loss"),
             *code("learners/solvers/label_scale.py", "LabelScale", "cut_residuals"),
         ),

@@ -17,8 +17,9 @@ from dpaudit.accounting import RandomOrder, compose, gaussian
 from dpaudit.claims import Adjacency
 from dpaudit.errors import DpauditError
 from dpaudit.releases import Release
-from learners.boosting.plans import boosting_plan
-from learners.boosting.rounds import count_records, one_hot, slope_rows
+from learners.boosting.forms import Form, row_lengths, sum_slopes
+from learners.boosting.plans import BITS, boosting_plan
+from learners.boosting.rounds import count_records, one_hot
 from learners.budget import Budget
 from learners.choices.arcs import arcs_of, border_point
 from learners.choices.counts import Listed, errors, totals
@@ -214,9 +215,11 @@ def counts_move_by_no_more_than_was_charged():
 
 
 def rows_of_slopes_are_within_their_bound():
-    rows = one_hot(np.array([[0, 1], [1, 0]]), (2, 2), np.array([0, 1]))
-    sums, _ = slope_rows(rows, np.zeros(4, dtype=bool), 1.0, 2)
-    assert np.square(sums.steps.toarray().astype(np.int64)).sum(axis=1).max() <= sums.bound**2
+    forms = [Form.of_range(np.array([50.0, 30, 20, 5]), 2), Form.of_categories(np.array([2.0, 3, 4, 1]))]
+    for record in product(range(4), range(4)):
+        rows = one_hot(np.array([record]), (4, 4), np.array([0]))
+        moved = sum_slopes(rows, forms, row_lengths(rows, forms, 4096), np.array([UNIT]))
+        assert sum(int(each) ** 2 for each in moved.ravel()) <= (UNIT << BITS) ** 2
 
 
 def residuals_are_cut():

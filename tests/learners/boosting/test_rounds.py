@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from dpaudit.accounting import compose
 from dpaudit.claims import Adjacency
 from dpaudit.releases import recording
-from learners.boosting import rounds
+from learners.boosting.amounts import Amounts
 from learners.boosting.boosting import PrivateBoostingClassifier
+from learners.boosting.forms import FORM_STEPS, Form, likely_counts, planned_length, row_lengths, sum_slopes
 from learners.boosting.losses import class_loss, square_loss
-from learners.boosting.plans import boosting_plan
-from learners.boosting.rounds import boost, count_records, one_hot, slope_rows
+from learners.boosting.plans import BITS, boosting_plan
+from learners.boosting.rounds import boost, count_records, one_hot
 from learners.estimator import Public
 from learners.rows.columns import describe_columns
 from learners.solvers.label_scale import LABEL_BINS, bin_targets
@@ -59,31 +60,43 @@ def test_the_worst_pair_moves_the_counts_by_all_of_it():
     assert plan.counts.sensitivity == math.isqrt(length(moved) - 1) + 1
 
 
-@given(
-    st.lists(record, min_size=1, max_size=4),
-    st.lists(st.booleans(), min_size=SIZE * COLUMNS, max_size=SIZE * COLUMNS),
-    st.floats(1, COLUMNS),
-)
-def test_no_row_of_slopes_is_longer_than_its_bound(records, usual, room):
-    sums, entry = slope_rows(rows_of(records), np.array(usual), room, COLUMNS)
-    steps = sums.steps.toarray().astype(object)
-    assert all(sum(each**2 for each in row) <= sums.bound**2 for row in steps.tolist())
-    assert 4096 == sums.bound
-    assert steps[:, :-1].max(initial=0) <= entry
-    assert not steps[:, :-1][:, np.array(usual)].any()
+counted = st.lists(st.floats(-1e6, 1e6), min_size=SIZE * COLUMNS, max_size=SIZE * COLUMNS)
 
 
-@given(record, record, st.lists(st.integers(-(2**18), 2**18), min_size=SIZE * COLUMNS * 3, max_size=SIZE * COLUMNS * 3))
-def test_one_record_moves_a_round_by_no_more_than_its_sensitivity(first, second, weights):
+def forms_of(counts, total=100.0, deviation=30.0):
+    """Forms of two ranges and of categories, and what is likely by these counts."""
+    parts = np.split(np.array(counts), COLUMNS)
+    likely = [likely_counts(part, total, deviation, span=place < 2) for place, part in enumerate(parts)]
+    return [*(Form.of_range(part, 3) for part in likely[:2]), Form.of_categories(likely[2])], likely
+
+
+@given(record, counted, st.floats(1, 1e7), st.floats(1e-3, 1e6))
+def test_no_row_of_slopes_is_longer_than_its_bound(first, counts, total, deviation):
+    forms, likely = forms_of(counts, total, deviation)
+    rows = rows_of([first])
+    moved = sum_slopes(rows, forms, row_lengths(rows, forms, planned_length(forms, likely)), np.array([UNIT]))
+    assert length(moved) <= (UNIT << BITS) ** 2
+
+
+@given(record, record, counted, st.lists(st.integers(-(2**18), 2**18), min_size=SIZE * COLUMNS * 3, max_size=SIZE * COLUMNS * 3))
+def test_one_record_moves_a_round_by_no_more_than_its_sensitivity(first, second, counts, weights):
     plan, found = plan_of(), []
     loss = class_loss(np.array([10.0, 20, 5]), 1.0)
+    forms, likely = forms_of(counts)
     for each in (first, second):
         rows = rows_of([each])
         slopes = loss.slopes(rows.margins(np.array(weights).reshape(-1, 3)), rows.labels, 16)
-        sums, _ = slope_rows(rows, np.zeros(SIZE * COLUMNS, dtype=bool), COLUMNS, COLUMNS)
-        found.append((sums.weighted_sum(slopes), slopes.sum(axis=0)))
+        lengths = row_lengths(rows, forms, planned_length(forms, likely))
+        found.append((sum_slopes(rows, forms, lengths, slopes), slopes.sum(axis=0)))
     assert length(found[0][0] - found[1][0]) <= plan.gradient.sensitivity**2
     assert length(found[0][1] - found[1][1]) <= plan.level.sensitivity**2
+
+
+def test_long_rows_are_as_long_as_noise_covers():
+    forms, _ = forms_of([20.0] * SIZE * COLUMNS)
+    rows = rows_of([([0, SIZE - 2, 0], 0)])
+    moved = sum_slopes(rows, forms, row_lengths(rows, forms, 2**20), np.array([UNIT]))
+    assert length(moved) > 0.99 * (UNIT << BITS) ** 2
 
 
 @given(
@@ -112,9 +125,7 @@ def boosted(seed=0, count=60, *, regression=False):
     kinds = bin_targets(labels) if regression else labels
     loss = square_loss if regression else class_loss
     with recording() as log:
-        shapes = boost(
-            rows, kinds, plan, [True] * COLUMNS, loss, lambda shapes, _: shapes, source_from(np.random.default_rng(seed))
-        )
+        shapes = boost(rows, kinds, plan, [True] * COLUMNS, loss, None, source_from(np.random.default_rng(seed)))
     return plan, shapes, list(log)
 
 
@@ -143,7 +154,7 @@ def test_shapes_depend_on_what_was_released_alone(monkeypatch):
         monkeypatch.setattr(type(plan), "noise", lambda _self, _release: Fixed())
         labels = rng.integers(0, 2, 30)
         rows = one_hot(rng.integers(0, SIZE, (30, COLUMNS)), [SIZE] * COLUMNS, labels)
-        found.append(boost(rows, labels, plan, [True] * COLUMNS, class_loss, lambda shapes, _: shapes, None))
+        found.append(boost(rows, labels, plan, [True] * COLUMNS, class_loss, None, None))
     np.testing.assert_array_equal(found[0].weights, found[1].weights)
     np.testing.assert_array_equal(found[0].counts, found[1].counts)
 
@@ -156,8 +167,38 @@ def test_order_of_the_records_changes_no_bit():
     np.testing.assert_array_equal(*weights)
 
 
-def test_a_usual_bin_costs_no_length_and_room_follows_the_counts():
-    present = np.array([90.0, 10, 50, 50, 100, 0])
-    usual, room = rounds._usual_bins(present, [slice(0, 2), slice(2, 4), slice(4, 6)])
-    assert [True, False, True, False, True, False] == usual.tolist()
-    assert 1 <= room <= 3
+def test_a_usual_category_costs_nothing_and_a_range_of_one_part_little():
+    usual, even = (Form.of_categories(np.array(counts)) for counts in ([90.0, 10, 1], [10.0, 10, 10, 10]))
+    assert [0, 256, 256] == usual.table.tolist()
+    assert [256] * 4 == even.table.tolist()
+    heaped = Form.of_range(np.array([1.0, 97, 1, 1, 0.1]), 3)
+    assert heaped.squares[1] < 0.01 * heaped.squares[0]
+
+
+def test_counts_are_believed_as_far_as_their_noise_allows():
+    counts = np.array([70.0, 20, 5, 5, 0])
+    for span in (True, False):
+        np.testing.assert_allclose(likely_counts(counts, 100.0, 1e-3, span=span), np.maximum(counts, 100 * 0.02 * 0.02), atol=0.6)
+        hidden = likely_counts(counts, 100.0, 1e6, span=span)
+        np.testing.assert_allclose(hidden[:-1], hidden[0], rtol=1e-3)
+        assert hidden[-1] < 0.1 * hidden[0]
+
+
+def test_pulls_change_with_amounts_as_the_bends_say():
+    counts = np.array([10.0, 40, 30, 20, 2])
+    for form in (Form.of_range(counts, 3), Form.of_categories(counts[:4])):
+        held = np.eye(len(form.bends))
+        own = counts[: len(form.table)]
+        pulls = form.pulls(form.sums(own[:, np.newaxis] * form.shape(held)) / FORM_STEPS)
+        np.testing.assert_allclose(pulls, np.diag(form.bends), atol=1e-9)
+        np.testing.assert_allclose(form.shape(form.amounts(form.shape(held))), form.shape(held), atol=1e-9)
+
+
+def test_columns_that_pull_by_noise_alone_lose_their_strength():
+    rng = np.random.default_rng(1)
+    bends, best = np.full((8, 1), 50.0), np.array([[2.0, -1, 1, 1, 0, 0, 0, 0]]).T
+    amounts = Amounts.none(bends, [4, 4], 20.0, 16)
+    for done in range(16):
+        amounts = amounts.after(bends * (best - amounts.held) + 20 * rng.normal(size=(8, 1)), min(0.4, 2 / (done + 1)))
+    assert np.abs(amounts.held - best).max() < 0.35
+    assert amounts.strengths[0, 0] > 2 * amounts.strengths[1, 0]
