@@ -19,6 +19,9 @@ Vector: TypeAlias = NDArray[np.float64]
 FEWEST: Final = 8
 """Guesses in the smallest block; fewer cannot refute anything of interest at the usual levels."""
 
+_SHARE_OF_DELTA: Final = 0.1
+"""Share of the level that delta may cost: the smallest blocks, where it costs most, are joined until it costs no more."""
+
 _SHARE_WEIGHTED: Final = 0.9
 """Share of the level for the weighted count, which shows more unless very few canaries show everything."""
 
@@ -55,6 +58,29 @@ def count_nested(right: NDArray[np.bool_], canaries: int) -> NestedGuesses:
     sizes.append(len(right))
     sums = np.concatenate([[0], np.cumsum(right)])
     return NestedGuesses(canaries, tuple(sizes), tuple(int(sums[one]) for one in sizes))
+
+
+@lru_cache(maxsize=64)
+def _joined(ends: tuple[int, ...], most: float) -> tuple[int, ...]:
+    """Choose ends of blocks for each of which delta costs at most so much at epsilon 0; one block where none is so large."""
+    least = ends[0]
+    while least < ends[-1] and _dearest((least,), 1 / 2) > most:
+        least = math.ceil(least * _GROWTH)
+    found = [ends[-1]]
+    for end in reversed(ends[:-1]):
+        if end >= least and found[-1] - end >= least:
+            found.append(end)
+    return tuple(reversed(found))
+
+
+def join_blocks(guesses: NestedGuesses, delta: float, level: float) -> NestedGuesses:
+    """Join blocks that are so small that delta would cost more than its share of the level, which many canaries make likely."""
+    most = _SHARE_OF_DELTA * level / max(guesses.canaries * delta, 1e-300)
+    if _dearest(guesses.guessed, 1 / 2) <= most:
+        return guesses
+    ends = _joined(guesses.guessed, most)
+    counted = dict(zip(guesses.guessed, guesses.correct, strict=True))
+    return NestedGuesses(guesses.canaries, ends, tuple(counted[end] for end in ends))
 
 
 def nested_p_value(guesses: NestedGuesses, epsilon: float, delta: float, *, level: float = 0.0) -> float:
@@ -131,7 +157,7 @@ def nested_epsilon(guesses: NestedGuesses, delta: float, level: float) -> Fracti
     Epsilons are tested in their order and the first that survives ends the search: an error must refute the first true one, so that
     nothing is paid for testing many. The boundary depends on epsilon, hence no bisection.
     """
-    last, place = Fraction(0), Fraction(0)
+    guesses, last, place = join_blocks(guesses, delta, level), Fraction(0), Fraction(0)
     while place < _LARGEST and nested_p_value(guesses, float(place), delta, level=level) <= level:
         last, place = place, next_tested(place)
     return last
@@ -171,16 +197,15 @@ def _crossing(sizes: Sequence[int], limits: Sequence[int], sure: float) -> float
 def _binomial(trials: int, sure: float) -> tuple[int, Vector]:
     """Probabilities of counts where they are not negligible, and the first of these counts."""
     counts = np.arange(trials + 1)
-    masses = np.exp(_log_binomial(trials, sure))
+    masses = np.exp(_log_binomial(trials, counts, sure))
     kept = np.flatnonzero(masses > _FAR)
     return int(counts[kept[0]]), masses[kept[0] : kept[-1] + 1]
 
 
-def _log_binomial(trials: int, sure: float) -> Vector:
-    """Logarithms of the binomial law."""
+def _log_binomial(trials: int, counts: NDArray[np.int64], sure: float) -> Vector:
+    """Logarithms of the binomial law at some counts."""
     from scipy.special import gammaln, xlog1py, xlogy
 
-    counts = np.arange(trials + 1)
     ways = gammaln(trials + 1) - gammaln(counts + 1) - gammaln(trials - counts + 1)
     return np.asarray(ways + xlogy(counts, sure) + xlog1py(trials - counts, -sure))
 
@@ -192,9 +217,10 @@ def _dearest(sizes: tuple[int, ...], sure: float) -> float:
 
     worst = 0.0
     for size in np.diff([0, *sizes]):
-        counts = np.arange(1, size + 1)
-        masses = np.exp(_log_binomial(int(size), sure)[1:])
-        # It rises up to the mean and falls after it, so what underflows at either end cannot be the largest.
+        # It rises up to the mean and falls after it, so that nothing far from the mean can be the largest.
+        mean, reach = size * sure, 8 + 6 * math.sqrt(size * sure * (1 - sure))
+        counts = np.arange(max(1, math.floor(mean - reach)), min(int(size), math.ceil(mean + reach)) + 1)
+        masses = np.exp(_log_binomial(int(size), counts, sure))
         kept = masses > 1e-250
         at = counts[kept]
         price = bdtrc(at - 1, size, sure) * bdtr(at - 1, size, sure) / (at * masses[kept])

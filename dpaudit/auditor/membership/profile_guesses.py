@@ -64,10 +64,29 @@ def guesses_p_value_under_claim(guesses: CanaryGuesses, claim: Claim) -> float:
 
 def p_value_on(guesses: CanaryGuesses, points: Sequence[ClaimPoint]) -> float:
     """Compute the p-value of `guesses_p_value_under_claim` from the points of a claim, one or many."""
+    if guesses.guessed > MOST_GUESSES:
+        return p_value_at(guesses, _sharpest(guesses, points))
     best = min(p_value_at(guesses, point) for point in points)
-    if len(points) == 1 or guesses.guessed > MOST_GUESSES or guesses.correct == 0:
+    if len(points) == 1 or guesses.correct == 0:
         return best
     return min(best, _certify_level(guesses, points, _propose_prices(guesses, points)))
+
+
+def _sharpest(guesses: CanaryGuesses, points: Sequence[ClaimPoint]) -> ClaimPoint:
+    """Choose the point with the smallest p-value by floats; it alone is then bounded in ball arithmetic, which is slow."""
+    from scipy.special import bdtrc, gammaln, log_expit
+
+    trials, right = guesses.guessed, guesses.correct
+    places = np.array([float(point.epsilon) for point in points])
+    deltas = np.array([float(point.delta) for point in points])
+    tails = bdtrc(right - 1, trials, 1 / (1 + np.exp(-places))) if right else np.ones(len(points))
+    ways = gammaln(trials + 1) - gammaln(right + 1) - gammaln(trials - right + 1)
+    masses = np.exp(ways + right * log_expit(places) + (trials - right) * log_expit(-places))
+    # Far out in the tail both underflow; the tail is then nearly a geometric sum of its terms.
+    shrinking = (trials - right) / (right + 1) * np.exp(places)
+    ratios = np.where(masses > 1e-280, tails / np.maximum(masses, 1e-280), 1 / np.maximum(1 - shrinking, 1e-9))
+    found = tails + guesses.canaries * deltas * ratios * (1 - tails) / max(right, 1)
+    return points[int(np.argmin(found))]
 
 
 def canary_mu_bound(guesses: CanaryGuesses, *, alpha: Exact) -> Fraction:
@@ -92,6 +111,10 @@ def canary_mu_bound(guesses: CanaryGuesses, *, alpha: Exact) -> Fraction:
     # Canaries that may depend on one another bound less than independent ones, which are quick to ask.
     top = _largest_mu(lambda mu: _is_refuted_if_independent(guesses, mu, level), Fraction(0), Fraction(_LARGEST_MU))
     top = min(Fraction(_LARGEST_MU), top + Fraction(2, _MU_GRID))
+    if guesses.guessed > MOST_GUESSES:
+        return _largest_mu(
+            lambda mu: Fraction(p_value_on(guesses, curve_points(Claim(GDP(mu=mu)), guesses.canaries))) <= level, Fraction(0), top
+        )
     best, at = Fraction(0), top * _FIRST_TRY
     for _ in range(_ROUNDS if at else 0):
         found = _largest_mu(_refuter(guesses, at, level), Fraction(0), top)
@@ -120,8 +143,6 @@ def _is_refuted_if_independent(guesses: CanaryGuesses, mu: Fraction, level: Frac
 def _refuter(guesses: CanaryGuesses, at: Fraction, level: Fraction) -> Callable[[Fraction], bool]:
     """Return a test of any mu, with the places and prices that are best for one: the level they support does not depend on mu."""
     points = curve_points(Claim(GDP(mu=at)), guesses.canaries)
-    if guesses.guessed > MOST_GUESSES:
-        return lambda mu: Fraction(p_value_on(guesses, curve_points(Claim(GDP(mu=mu)), guesses.canaries))) <= level
     prices = _propose_prices(guesses, points)
     supported = _supported_level(guesses, points, prices)
 

@@ -16,7 +16,7 @@ from dpaudit.auditor.events.points import stated_point
 from dpaudit.auditor.membership.experiments import Experiment, sampled_gaussian_experiment
 from dpaudit.auditor.membership.guesses import CanaryGuesses
 from dpaudit.auditor.membership.independent_guesses import weighted_p_value
-from dpaudit.auditor.membership.nested_guesses import NestedGuesses, count_nested, nested_epsilon, nested_p_value
+from dpaudit.auditor.membership.nested_guesses import NestedGuesses, count_nested, join_blocks, nested_epsilon, nested_p_value
 from dpaudit.auditor.membership.profile_guesses import canary_mu_bound, guesses_p_value_under_claim
 from dpaudit.auditor.membership.user_arrays import finite_array
 from dpaudit.claims import GDP, Claim
@@ -169,7 +169,8 @@ class ScoreAudit:
             return 1.0
         point = stated_point(self.claim)
         if point is not None:
-            return nested_p_value(self.nested, float(point.epsilon), float(point.delta))
+            joined = join_blocks(self.nested, float(point.delta), float(self.alpha))
+            return nested_p_value(joined, float(point.epsilon), float(point.delta))
         mu = self.claim.guarantee.mu if isinstance(self.claim.guarantee, GDP) else None
         if self.design == "many_runs" and mu is not None and rational(mu) > 0:
             return self._p_value(sampled_gaussian_experiment(1.0, 1, 1 / float(rational(mu))))
@@ -257,7 +258,7 @@ def audit_scores(
         instance_of(law, DPSGD, "law")
     kind = word(design, "design", ("one_run", "many_runs"))
     values, inside = _checked(scores, included)
-    combined = values[0] if len(values) == 1 else _combine(values, law)
+    combined = values[0] if len(values) == 1 else combine_steps(values, law)
     distance = combined - np.median(combined)
     # Among equal distances wrong guesses come first: counts are then at most those of any order that knows no coins, whereas the
     # order of a file often follows them.
@@ -310,7 +311,7 @@ def _first(right: NDArray[np.bool_], share: Fraction) -> CanaryGuesses:
     return CanaryGuesses(canaries=len(right), guessed=guessed, correct=int(right[:guessed].sum()))
 
 
-def _combine(values: Scores, law: DPSGD | None) -> Scores:
+def combine_steps(values: Scores, law: DPSGD | None) -> Scores:
     """Make one score of many steps without looking at the coins: their sum, or the likelihood ratio of a law with known noise."""
     if law is None or law.noise_multiplier is None:
         return np.asarray(values.sum(axis=0))

@@ -18,6 +18,7 @@ _SAID: Final = {
     "the clip depends": "clip",
     "which records": "batch",
     "a noisy sum": "noisy_sum",
+    "beside noise": "noisy_sum",
     "when the loop ends": "",
     "steps differ": "",
 }
@@ -44,7 +45,7 @@ _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _Made: TypeAlias = dict[str, list[_Statement]]
 _Loop: TypeAlias = ast.For | ast.While
 _LONGEST: Final = 120
-_MOST: Final = 8
+_MOST: Final = 10
 """Lines that are named: that of the wrong value and those of what it is made of."""
 
 
@@ -157,6 +158,8 @@ def _made(node: ast.AST, source: _Source, before: ast.AST) -> _Statement | None:
         return None
     key, home, loop = node.id if isinstance(node, ast.Name) else f".{node.attr}", source.around(before), source.loop
     found = (source.in_function[home].get(key) if home else None) or source.in_file.get(key)
+    if not found and isinstance(node, ast.Attribute):  # a method of a class in this file
+        found = [one for one in source.in_file.get(node.attr, ()) if isinstance(one, ast.Return)]
     if not found:
         return None
     above = [one for one in found if _line(one) < _line(before)]

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from scipy.stats import binom, norm
 
 from dpaudit import GDP, ApproxDP, Claim, PureDP
-from dpaudit.accounting import Poisson, gaussian
+from dpaudit.accounting import Poisson, gaussian, gdp
 from dpaudit.auditor.membership import DPSGD, audit_scores, guesses_p_value, guesses_p_value_under_claim, read_scores
 from dpaudit.auditor.membership.experiments import sampled_gaussian_experiment, stated_experiment
 from dpaudit.auditor.membership.guesses import CanaryGuesses
@@ -23,6 +23,7 @@ from dpaudit.auditor.membership.nested_guesses import (
     _weighted_tail,
     _weighting,
     count_nested,
+    join_blocks,
     nested_epsilon,
     nested_p_value,
 )
@@ -265,3 +266,22 @@ def test_the_search_for_epsilon_ends_at_the_first_that_survives():
     guesses = count_nested(np.arange(200) % 10 != 0, 200)
     bound = nested_epsilon(guesses, 1e-5, 0.05)
     assert nested_p_value(guesses, float(bound), 1e-5) <= 0.05 < nested_p_value(guesses, float(bound + Fraction(1, 32)), 1e-5)
+
+
+def test_many_canaries_bound_epsilon_though_delta_times_their_number_is_one():
+    rng, canaries = np.random.default_rng(3), 100_000
+    coins = rng.random(canaries) < 0.5
+    found = audit_scores(2 * coins + rng.normal(size=canaries), coins, delta="1e-5")
+    assert 3.5 < found.epsilon < gdp(mu=2).epsilon(delta="1e-5").lower
+    assert 1.2 < found.mu < 2
+
+
+def test_joined_blocks_are_blocks_that_were_counted_and_delta_costs_its_share():
+    counted = count_nested(np.arange(20_000) % 3 > 0, 20_000)
+    joined = join_blocks(counted, 1e-5, 0.05)
+    assert (
+        dict(zip(joined.guessed, joined.correct, strict=True)).items()
+        <= dict(zip(counted.guessed, counted.correct, strict=True)).items()
+    )
+    assert 1 < len(joined.guessed) < len(counted.guessed)
+    assert counted == join_blocks(counted, 1e-7, 0.05)
