@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -14,8 +15,9 @@ from dpaudit.accounting.model.composition import Composition, infinite_loss
 from dpaudit.accounting.model.search import golden_section
 from dpaudit.exact import Reason, ball, ball_endpoints, outward, working_precision
 
-LOG2_ORDERS: Final = (-80.0, 200.0)  # Range of log2(order - 1) in which the best order is sought
 PLACES: Final = 1024  # Orders that are tried have multiples of 1 over this as log2(order - 1)
+LOG2_ORDERS: Final = (-80.0 * PLACES, 200.0 * PLACES)  # Range of places in which the best order is sought
+MOST_REFINED: Final = 8  # Laws up to which one order more, between the places, is worth its time: it gains some 1e-6 of delta
 STEPS: Final = 36  # Golden section steps, which shrink the range to 1e-5 of it
 
 
@@ -42,32 +44,41 @@ def moment_bound(composition: Composition, epsilon: Fraction) -> MomentBound:
     known = _known_lines(composition)
 
     def exponent(place: float) -> arb | None:
-        """Logarithm of the bound at the order of the next place of a fine grid, so that further questions meet the same ones."""
-        key = int(ctx.prec), round(place * PLACES)
+        """Logarithm of the bound at the order of a place, which further questions meet again."""
+        key = int(ctx.prec), place
         if key not in known:
-            known[key] = _line(composition, _order_at(key[1]))
+            known[key] = _line(composition, _order_at(place))
         line = known[key]
         return None if line is None else line[1] - line[0] * ball(epsilon)
 
     # The first precision only chooses the order: any order gives a valid bound, and the second computes it.
     with working_precision(64):
-        best = golden_section(lambda place: _steering(exponent(place)), *LOG2_ORDERS, STEPS)[2]
+        best: float = round(golden_section(lambda place: _steering(exponent(round(place))), *LOG2_ORDERS, STEPS)[2])
+        if len(composition.parts) <= MOST_REFINED:
+            best += _lowest_beside([_steering(exponent(best + step)) for step in (-1, 0, 1)])
     with working_precision(192):
         least = exponent(best)
         finite = ball_endpoints(least.exp())[1] if least is not None and least.is_finite() else math.inf
     bound = finite + infinite_loss(composition).upper
     if bound >= 1:
         return MomentBound(Fraction(1), Fraction(0))
-    return MomentBound(Fraction(bound), 1 + _order_at(round(best * PLACES)))
+    return MomentBound(Fraction(bound), 1 + _order_at(best))
 
 
-def _order_at(place: int) -> Fraction:
-    """The order less 1 at a place of the grid."""
+def _order_at(place: float) -> Fraction:
+    """The order less 1 at a place of the grid, or between two of them."""
     return Fraction(2.0 ** (place / PLACES))
 
 
+def _lowest_beside(values: Sequence[float]) -> float:
+    """Where the parabola through the values at -1, 0 and 1 is lowest; 0 where it is not between them."""
+    bend = values[0] - 2 * values[1] + values[2]
+    shift = (values[0] - values[2]) / (2 * bend) if bend > 0 else 0.0
+    return shift if abs(shift) <= 1 else 0.0
+
+
 @lru_cache(maxsize=64)
-def _known_lines(composition: Composition) -> dict[tuple[int, int], tuple[arb, arb] | None]:  # noqa: ARG001 - the key
+def _known_lines(composition: Composition) -> dict[tuple[int, float], tuple[arb, arb] | None]:  # noqa: ARG001 - the key
     """What was computed for a composition, by precision and place."""
     return {}
 
