@@ -125,6 +125,7 @@ class Head:
             elif sort is Sort.REAL and not name.startswith("$"):
                 yield negation(equal(variable(name, sort), variable(OTHER + name, sort)))
         yield from self.turn.phases()
+        yield from self.turn.guards()
         for place in dict.fromkeys((*(self._numbers() if self.index is None else [self.index]), *self.outer, *self.turn.places())):
             yield from self._sides(place)
 
