@@ -103,7 +103,10 @@ def narrow(program: Program, pairs: Neighbours) -> tuple[Template, ...]:
         if not uses.asked:
             later.follow(again, {variable(name, Sort.INT): variable(UNKNOWN + name, Sort.INT) for name in around[-1:]})
         where = tuple(later.asked[:1])
-        found.append(Template(draw.site, where, units, still=bool(where)))
+        # What goes to an output hides a difference.
+        hidden = dict.fromkeys(_distance(rest, differing) for rest, factor in uses.rests if factor in (-1, 1))
+        basis = (*units, *(one for one in hidden if number_of(one) is None and one not in units))
+        found.append(Template(draw.site, where, basis, still=bool(where)))
     return tuple(found)
 
 

@@ -81,6 +81,8 @@ class Head:
     def rounds(self) -> Iterator[Term]:
         """Candidates from what one round does, which cost more and are seldom needed."""
         yield from self.turn.folds()
+        for guard in self.turn.guards():
+            yield from (implies(guard, conclusion) for conclusion in self.distances())
         for counter in self.counters:
             if counter.value not in (ODDS, FAILED):
                 yield from self.turn.potentials(counter)
@@ -125,7 +127,6 @@ class Head:
             elif sort is Sort.REAL and not name.startswith("$"):
                 yield negation(equal(variable(name, sort), variable(OTHER + name, sort)))
         yield from self.turn.phases()
-        yield from self.turn.guards()
         for place in dict.fromkeys((*(self._numbers() if self.index is None else [self.index]), *self.outer, *self.turn.places())):
             yield from self._sides(place)
 

@@ -144,8 +144,8 @@ def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Lear
     state.fractions = files.makes_fractions(source.tree)
     late = any(isinstance(one, ast.ImportFrom) and one.module == "__future__" for one in source.tree.body)
     hints = [one.annotation for one in ast.walk(tree.args) if isinstance(one, ast.arg) and one.annotation is not None]
-    named = (part for hint in hints for part in ast.walk(hint))
-    state.annotated = not late and any(isinstance(part, ast.Name) and part.id == "Fraction" for part in named)
+    parts = (part for hint in hints for part in ast.walk(hint))
+    state.annotated = not late and any(isinstance(part, ast.Name) and part.id == "Fraction" for part in parts)
     state.generators = frozenset(files.generators(source))
     files.load(state, source)
     if any(ast.unparse(one).partition("(")[0] not in ("spec", "claim") for one in tree.decorator_list):
