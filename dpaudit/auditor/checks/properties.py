@@ -30,7 +30,7 @@ MOST_CHECK_RUNS: Final = 40
 
 PARTS: Final = "pairs of few and of tied records are attacked"
 
-REVEALS: Final = "where data may be fewer, the error reveals a record"
+REVEALS: Final = "the error reveals that records are few: give an output for any number of them, or claim replace_one"
 
 _NO_OUTPUT: Final = "no run gave an output"
 _CHANGED: Final = "the function changes the dataset it is given; every later run got a copy of its own"
@@ -92,7 +92,7 @@ def check_target(subject: Subject, root: int, position: int) -> Checks:
     failing = {
         id(one.pair.side(label)) for one in found for label in (0, 1) if all(isinstance(out, Failure) for out in one.outputs[label])
     }
-    places, least = find_accepted_pairs(pairs, target.claim.relation, lambda side: id(side) not in failing)
+    places, least = find_accepted_pairs(pairs, target.claim.relation, lambda side: id(side) not in failing, with_step=True)
     looked = [one for one in found if one.place in set(places)]
     flat = [output for one in looked for side in one.outputs for output in side]
     single = any(isinstance(output, Failure) for output in flat)
