@@ -159,9 +159,9 @@ def _parts(subject: Subject, refused: Sequence[_Sampled], kept: int, least: int)
         (kind, *_) = (output.shown for one in refused for side in one.outputs for output in side if isinstance(output, Failure))
         records = "nodes" if subject.target.claim.relation.kind == "node" else "records"
         adds = subject.target.claim.relation.kind == "add_remove"
+        meaning = REVEALS if adds else f"so that the claim was audited for {least} {records} and more"
         reasons.append(
-            f"the function {kind} on every dataset of fewer than {least} {records} that was tried, so that the claim was audited "
-            f"for {least} {records} and more{f'; {REVEALS}' if adds else ''}"
+            f"the function {kind} on every dataset of fewer than {least} {records} that was tried{'; ' if adds else ', '}{meaning}"
         )
     if subject.left_out:
         reasons.append(f"the runs suffice for {len(subject.pairs)} of {len(subject.pairs) + subject.left_out} pairs")
