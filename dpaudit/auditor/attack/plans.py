@@ -30,7 +30,7 @@ _SHARE_OF_A_CLOCK: Final = 16
 """The search costs more than its runs, and a pace measured on few runs may be too fast."""
 
 _RUNS_OF_A_FINALIST: Final = 2**9
-_FEWEST_SEARCHED: Final = 48
+_FEWEST_SEARCHED: Final = 32
 _BETTING_SHARE: Final = 6
 _LARGE_BETTING_SHARE: Final = 20
 _ENOUGH_TO_BET: Final = 25_000

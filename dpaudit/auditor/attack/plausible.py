@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from dpaudit.auditor.attack.course import Case
-from dpaudit.auditor.data.domains import BLANK, EMPTY, LEAP, LONG, MARKED, MISSING, NAN, OTHER, OUTSIDE, UNSEEN, is_missing
+from dpaudit.auditor.data.domains import BLANK, EMPTY, LONG, MARKED, MISSING, NAN, OTHER, OUTSIDE, UNSEEN, WITHIN, is_missing
 from dpaudit.auditor.data.records import copy_of
 from dpaudit.auditor.reading.features import Form
 from dpaudit.auditor.reading.outputs import Failure, parse_output
@@ -69,7 +69,9 @@ def vet(case: Case, places: Sequence[int], most: int) -> Vetting:
     # Of the given records alone: where smaller datasets are taken, it is not their size at which a function raises.
     known = [(pairs[place], sides[place]) for place in looked if not pairs[place].labels]
     accepted = [len(pair.side(label)) for pair, both in known for label in (0, 1) if not _fails(both[label])]
-    least = max(_least_size(case), min(accepted, default=0))
+    # Where records come and go, the step to the smallest dataset that is taken shows that it is not smaller still.
+    step = case.subject.target.claim.relation.kind == "add_remove"
+    least = max(_least_size(case), min(accepted, default=0) - step)
     kept = [
         place
         for place in looked
@@ -134,9 +136,9 @@ def _least_size(case: Case) -> int:
 def _is_plausible(labels: frozenset[str], first: list[Any], second: list[Any], taken: AbstractSet[str]) -> bool:
     """True if what a function made of a pair may count as what it gives out about such data."""
     if _fails(first, second):
-        # Records of the data are in its domain, and so are a day between those of the data, and an empty text where other new ones
-        # are taken; numbers and categories may have a public domain.
-        return _fails(first) != _fails(second) and labels <= taken | {LEAP}
+        # Records of the data are in its domain, and so are a day or a zero between those of the data, and an empty text where other
+        # new ones are taken; numbers and categories may have a public domain.
+        return _fails(first) != _fails(second) and labels <= taken | WITHIN
     return not (_shows_missing(labels, first, second) or (BLANK in labels and _differ(_echoes, first, second)))
 
 

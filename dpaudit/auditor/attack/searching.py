@@ -9,6 +9,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Final
 
@@ -27,7 +28,9 @@ from dpaudit.results import Property
 
 SEARCHED: Final = "datasets unlike the data are searched"
 
-_FIRST: Final = (32, 256)
+UNTRIED: Final = "every kind of value unlike the data is tried"
+
+_FIRST: Final = (24, 256)
 _SECOND_SHARE: Final = 4
 _LAST_SHARE: Final = 6
 _SCAN_SHARE: Final = 8
@@ -81,11 +84,14 @@ def search_pairs(case: Case) -> tuple[Case, tuple[Property, ...]]:
     sharp = [place for place in scan.plausible if is_sharp(*scan.outputs[place])][:FINALISTS]
     search.look(sharp, _FIRST[0])
     size = min(max(_FIRST[0], search.left // 3 // max(1, len(vetting.plausible))), _FIRST[1])
-    search.look(vetting.plausible, size)
+    search.look(_kinds_first(case, vetting.plausible), size)
+    untried = _untried(case, plain, {*vetting.outputs} - ({*vetting.plausible} - search.rows.keys()))
+    # What the steps of ways show has to be looked at again, so a part of the runs is kept for that.
+    followed = 0
     for way in ways:
-        # What the steps of ways show has to be looked at again, so a part of the runs is kept for that.
         if search.left > runs // _LAST_SHARE:
             _follow(search, way)
+            followed += 1
     steps = [place for way in ways for place in way if place in search.rows]
     steps = [place for place in search.best(steps)[: 2 * FINALISTS] if search.merit(place)[0] > 0]
     stepped = vet(case, steps, most=search.left // 2)
@@ -97,13 +103,31 @@ def search_pairs(case: Case) -> tuple[Case, tuple[Property, ...]]:
     chosen = sorted(search.best(again)[: FINALISTS if case.seconds == math.inf else finalists_of(runs)])
     spent = vetting.runs + scan.runs + stepped.runs + search.made
     unfit = len(vetting.outputs) - len(vetting.plausible) - len(vetting.outside)
-    found = _account(case, search, len(plain) - len(vetting.outputs), unfit)
+    found = _account(case, search, len(plain) - len(vetting.outputs), unfit, len(ways) - followed)
     missing = (_MISSING,) if vetting.shows_missing or stepped.shows_missing else ()
     refused = _refusals(case, {**stepped.refused, **vetting.refused})
     wider = _widened(case, vetting.forms(chosen) | scan.forms(chosen) | stepped.forms(chosen))
     seconds = max(case.seconds - (time.monotonic() - began), case.seconds / 2)
     wider = replace(wider, places=(*case.attacked, *chosen), checked=case.checked + spent, seconds=seconds)
-    return wider, (*missing, *refused, *outside, found)
+    return wider, (*missing, *refused, *untried, *outside, found)
+
+
+def _kinds_first(case: Case, places: Sequence[int]) -> list[int]:
+    """Return pairs in the order that has one of each kind of value first, whatever the order of these kinds."""
+    kinds, first = set[str](), list[int]()
+    for place in places:
+        if case.subject.pairs[place].labels - kinds:
+            kinds |= case.subject.pairs[place].labels
+            first.append(place)
+    return list(dict.fromkeys([*first, *places]))
+
+
+def _untried(case: Case, places: Sequence[int], tried: AbstractSet[int]) -> tuple[Property, ...]:
+    """Say which kinds of values the runs do not suffice for."""
+    known, seen = ({label for place in some for label in case.subject.pairs[place].labels} for some in (places, tried))
+    words = [_IN_WORDS.get(label, label) for label in LABELS if label in known - seen]
+    detail = f"the runs do not suffice for {', '.join(words)}: what the function gives out there was not tested; ask for more runs"
+    return (Property(UNTRIED, "not run", len(seen), detail),) if words else ()
 
 
 def _widened(case: Case, forms: Iterable[Form]) -> Case:
@@ -121,11 +145,13 @@ def _why_not(case: Case) -> tuple[Property, ...]:
     return (Property(SEARCHED, "not run", 0, why),)
 
 
-def _account(case: Case, search: Search, left: int, unfit: int) -> Property:
+def _account(case: Case, search: Search, left: int, unfit: int, unfollowed: int) -> Property:
     """Say how many pairs of which kinds were run, for how many more there were too few runs, and how many were not attacked."""
     families = Counter(case.subject.pairs[place].family for place in sorted(search.rows))
     looked = ", ".join(f"{count} of {family}" for family, count in sorted(families.items()))
     more = f"; the runs do not suffice for {left} more" if left else ""
+    if unfollowed:
+        more += f"; the runs do not suffice for the steps of {unfollowed} ways from the data to fewer, more or equal records"
     if unfit:
         more += f"; {unfit} more are not attacked, since the function raises or loses numbers there, or may not be meant for them"
     return Property(SEARCHED, "holds", len(search.rows), f"a few runs each on pairs: {looked}{more}")

@@ -30,7 +30,7 @@ MOST_CHECK_RUNS: Final = 40
 
 PARTS: Final = "pairs of few and of tied records are attacked"
 
-REVEALS: Final = "where data may be fewer, the error reveals a record"
+REVEALS: Final = "the error reveals that records are few: give an output for any number of them, or claim replace_one"
 
 _NO_OUTPUT: Final = "no run gave an output"
 _CHANGED: Final = "the function changes the dataset it is given; every later run got a copy of its own"
@@ -92,7 +92,7 @@ def check_target(subject: Subject, root: int, position: int) -> Checks:
     failing = {
         id(one.pair.side(label)) for one in found for label in (0, 1) if all(isinstance(out, Failure) for out in one.outputs[label])
     }
-    places, least = find_accepted_pairs(pairs, target.claim.relation, lambda side: id(side) not in failing)
+    places, least = find_accepted_pairs(pairs, target.claim.relation, lambda side: id(side) not in failing, with_step=True)
     looked = [one for one in found if one.place in set(places)]
     flat = [output for one in looked for side in one.outputs for output in side]
     single = any(isinstance(output, Failure) for output in flat)
@@ -159,9 +159,9 @@ def _parts(subject: Subject, refused: Sequence[_Sampled], kept: int, least: int)
         (kind, *_) = (output.shown for one in refused for side in one.outputs for output in side if isinstance(output, Failure))
         records = "nodes" if subject.target.claim.relation.kind == "node" else "records"
         adds = subject.target.claim.relation.kind == "add_remove"
+        meaning = REVEALS if adds else f"so that the claim was audited for {least} {records} and more"
         reasons.append(
-            f"the function {kind} on every dataset of fewer than {least} {records} that was tried, so that the claim was audited "
-            f"for {least} {records} and more{f'; {REVEALS}' if adds else ''}"
+            f"the function {kind} on every dataset of fewer than {least} {records} that was tried{'; ' if adds else ', '}{meaning}"
         )
     if subject.left_out:
         reasons.append(f"the runs suffice for {len(subject.pairs)} of {len(subject.pairs) + subject.left_out} pairs")

@@ -1,4 +1,4 @@
-"""The pairs of few records that a function accepts: one that raises on all datasets below some size is not meant for them."""
+"""The pairs of few records that tell something of a function that raises on all datasets below some size."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _SIZED = ("add_remove", "node")
 
 
 def find_accepted_pairs(
-    pairs: Sequence[Neighbours], adjacency: Adjacency, accepts: Callable[[Any], bool]
+    pairs: Sequence[Neighbours], adjacency: Adjacency, accepts: Callable[[Any], bool], *, with_step: bool = False
 ) -> tuple[tuple[int, ...], int]:
-    """Return the places of the pairs that a function accepts, and the fewest records that it does.
+    """Return the places of the pairs to attack, and the fewest records that a function accepts where some are left out.
 
-    What a function makes of no records, or of one, is part of what it releases, so an exception there distinguishes datasets. But
-    code for at least some records raises on all smaller datasets, as its user knows: pairs made of parts of the data are left out
-    where the function raised on every dataset of their size, and on all smaller ones.
+    What a function makes of no records, or of one, is part of what it releases, so an exception there distinguishes datasets. Where
+    it raises on all datasets below some size, pairs made of parts of the data that lie below it tell nothing and are left out: with
+    the step to that size, but where records come and go and it is asked for.
     """
     places = tuple(range(len(pairs)))
     parts = [pair for pair in pairs if pair.is_part]
@@ -27,5 +27,6 @@ def find_accepted_pairs(
     sides = {id(side): side for pair in parts for side in (pair.first, pair.second)}
     taken = [len(side) for side in sides.values() if accepts(side)]
     least = min(taken, default=1 + max(map(len, sides.values())))
-    kept = tuple(place for place in places if not pairs[place].is_part or len(pairs[place].second) >= least)
+    least_second = least - (with_step and adjacency.kind == "add_remove")
+    kept = tuple(place for place in places if not pairs[place].is_part or len(pairs[place].second) >= least_second)
     return kept, least if len(kept) < len(pairs) else 0

@@ -7,6 +7,7 @@ import numbers
 import re
 from calendar import isleap
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date
 from typing import Any, Final
 
@@ -18,6 +19,8 @@ HIGH: Final = "far above"
 HUGE: Final = "a thousand times the largest"
 NEAR: Final = "close to zero"
 LEAP: Final = "the 29th of February"
+LAST: Final = "the last day of a month"
+BETWEEN: Final = "a zero between numbers of both signs"
 EMPTY: Final = "an empty text"
 BLANK: Final = "an empty text among few categories"
 LONG: Final = "a long text"
@@ -30,7 +33,13 @@ NAN: Final = "NaN"
 OUTSIDE: Final = "outside what the data suggest"
 """What is unlike the data about a value, in the words of a report."""
 
-LABELS: Final = (ZERO, HIGH, LOW, NEAR, LEAP, MISSING, EMPTY, BLANK, HUGE, LONG, UNSEEN, OTHER, MARKED, MINUS, NAN, OUTSIDE)
+LABELS: Final = (
+    *(BETWEEN, ZERO, HIGH, LOW, NEAR, LEAP, LAST, MISSING, EMPTY, BLANK, HUGE, LONG, UNSEEN, OTHER, MARKED, MINUS, NAN),
+    OUTSIDE,
+)
+
+WITHIN: Final = frozenset({LEAP, LAST, BETWEEN})
+"""Values between those of the data: whoever holds such data may hold them."""
 
 _FAR: Final = 10
 _VERY_FAR: Final = 1000
@@ -58,9 +67,10 @@ def values_beyond(column: Sequence[Any]) -> dict[str, Any]:
     if not held:
         return {}
     if all(isinstance(value, date) for value in held):
-        leap = _leap_year(min(one.year for one in held), max(one.year for one in held))
+        days = _days_between(*(end(date(one.year, one.month, one.day) for one in held) for end in (min, max)))
         dates = {label: held[0].replace(year=year) for label, year in _YEARS.items()}
-        return {**dates, **({LEAP: held[0].replace(year=leap, month=2, day=29)} if leap else {}), MISSING: None}
+        within = {label: held[0].replace(year=day.year, month=day.month, day=day.day) for label, day in days.items()}
+        return {**dates, **within, MISSING: None}
     if all(isinstance(value, str) for value in held):
         return {**(_date_texts(held) if all(map(_DATE.fullmatch, held)) else _texts(held)), MISSING: None}
     if any(isinstance(value, (bool, np.bool_)) for value in held):
@@ -84,14 +94,22 @@ def _date_texts(held: Sequence[str]) -> dict[str, Any]:
     start, end = found.span("last" if found["first"] is None else "first")
     dates = {label: f"{held[0][:start]}{year}{held[0][end:]}" for label, year in _YEARS.items()}
     if found["first"] is not None and len(held[0]) >= len("2000-02-29"):
-        leap = _leap_year(int(min(held)[:4]), int(max(held)[:4]))
-        dates |= {LEAP: f"{leap}-02-29{held[0][10:]}"} if leap else {}
+        with suppress(ValueError):  # texts of the form of a date that are none
+            days = _days_between(*(date.fromisoformat(end(held)[:10]) for end in (min, max)))
+            dates |= {label: f"{day}{held[0][10:]}" for label, day in days.items()}
     return {**dates, EMPTY: ""}
 
 
-def _leap_year(first: int, last: int) -> int | None:
-    """A leap year between those of the data, so that its 29th of February lies among the dates of the data; None without one."""
-    return next(filter(isleap, range(first + 1, last)), None)
+def _days_between(first: date, last: date) -> dict[str, date]:
+    """A 29th of February, and the last day of a month that is longer than the next, between the dates of the data."""
+    years = range(first.year, last.year + 1)
+    leap = (date(year, 2, 29) for year in years if isleap(year))
+    ends = (date(year, month, 31) for year in years for month in (1, 3, 5, 8, 10))
+    return {
+        label: found
+        for label, days in ((LEAP, leap), (LAST, ends))
+        if (found := next((day for day in days if first < day < last), None)) is not None
+    }
 
 
 def _texts(held: Sequence[str]) -> dict[str, Any]:
@@ -123,6 +141,8 @@ def _numbers(held: Sequence[Any]) -> dict[str, Any]:
     found = {ZERO: 0, HIGH: _FAR * size, LOW: -_FAR * size, HUGE: _VERY_FAR * size}
     if size <= 1:
         found = {ZERO: 0, HIGH: 1, **({LOW: -1} if low < 0 else {})}
+    if low < 0 < high:
+        found[BETWEEN] = 0
     if isinstance(held[0], (float, np.floating)) and size > 0:
         found[NEAR] = _NEAR * size
     if size > 1 and low >= 0:

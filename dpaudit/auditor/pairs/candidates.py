@@ -111,7 +111,7 @@ def _change(draft: Draft) -> str:
 
 
 def _distinct(pairs: Iterator[Neighbours], known: Sequence[Neighbours], most: int) -> Iterator[Neighbours]:
-    """Keep the pairs that differ from the known ones and from each other, at most so many; and all steps of ways."""
+    """Keep the pairs that differ from the known ones and from each other, at most so many; one of each kind, and steps of ways."""
     prints: dict[int, Any] = {}
 
     def print_of(data: Any) -> Any:
@@ -121,15 +121,16 @@ def _distinct(pairs: Iterator[Neighbours], known: Sequence[Neighbours], most: in
         return prints[id(data)]
 
     seen = {(print_of(pair.first), print_of(pair.second)) for pair in known}
-    count, alive = 0, []
+    count, alive, kinds = 0, [], set[str]()
     for pair in pairs:
         alive.append(pair)  # so that no other dataset gets the address of one
         if pair.way is not None:
             yield pair
             continue
         key = print_of(pair.first), print_of(pair.second)
-        if count < most and key not in seen and key[0] != key[1]:
+        if (count < most or pair.labels - kinds) and key not in seen and key[0] != key[1]:
             seen.add(key)
+            kinds |= pair.labels
             count += 1
             yield pair
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise, permutations, product
+from itertools import islice, pairwise, permutations, product
 from typing import Any, Final, TypeAlias
 
-from dpaudit.auditor.data.domains import HIGH, HUGE, LOW, MISSING, ZERO
-from dpaudit.auditor.data.fields import null_record, places_by_user, user_field, with_field
+from dpaudit.auditor.data.domains import HIGH, HUGE, LOW, MISSING, ZERO, is_missing
+from dpaudit.auditor.data.fields import fields_of, null_record, places_by_user, user_field, value_at, with_field
 from dpaudit.auditor.data.records import extremes, same
 from dpaudit.auditor.pairs.strange import Strange, outside_records, sort_key, strange_records
 from dpaudit.claims import Adjacency
@@ -110,20 +110,34 @@ def _corners(rows: Sequence[Any]) -> list[Strange]:
     return found[:4]
 
 
+def _lacking(rows: Sequence[Any]) -> list[Strange]:
+    """A record of the data in which a value is missing, where there is one: there may then be any number of them."""
+    lacking = (row for row in rows[:MOST_RECORDS] if any(is_missing(value_at(row, field)) for field in fields_of(row)))
+    return [Strange(record, _REAL) for record in islice(lacking, 1)]
+
+
+def _by_kind(strange: Sequence[Strange]) -> list[list[Strange]]:
+    """Records by what is unlike the data about them, so that few pairs suffice for each kind; those of single fields come last."""
+    kinds: dict[frozenset[str], list[Strange]] = {}
+    for one in strange:
+        kinds.setdefault(one.labels, []).append(one)
+    return list(kinds.values())
+
+
 def _numeric(strange: Sequence[Strange], *labels: str) -> list[Strange]:
     """The records that have one of some labels in all fields."""
     return [one for label in labels for one in strange if one.field is None and one.labels == {label}]
 
 
 def _chosen(rows: Sequence[Any], strange: Sequence[Strange]) -> list[Strange]:
-    """Records for datasets of few or tied ones: extreme ones of the data, zeros, far ones, and those of alternating ends."""
+    """Records for datasets of few or tied ones: zeros, extreme and missing ones, far ones, and those of alternating ends."""
     turned = [one for one in strange if len(one.labels) > 1]
     return [
         *_numeric(strange, ZERO, HIGH),
         *_corners(rows)[:2],
+        *(_lacking(rows) or _numeric(strange, MISSING)),
         *_numeric(strange, LOW, HUGE),
         *turned,
-        *_numeric(strange, MISSING),
     ]
 
 
@@ -156,10 +170,11 @@ def _at_ends_of_a_field(strange: Sequence[Strange]) -> Iterator[tuple[Strange, S
 def _added(rows: list[Any], strange: list[Strange], outside: list[Strange]) -> Iterator[Iterator[Draft]]:
     """Families of drafts of which the second lacks one record of the first."""
     chosen, size = _chosen(rows, strange), len(rows)
-    few, tied = chosen[:6], [*chosen[:1], *_corners(rows)[:2], *chosen[1:2]]
+    few, tied = chosen[:6], [*chosen[:1], *_corners(rows)[:2], *chosen[1:2], *_lacking(rows)]
     most = min(size, _MOST_TIED)
     alone = [*chosen, *(one for one in strange if one not in chosen and one.field is None), *_corners(rows)[2:]]
-    yield (_draft([*rows, one], rows, "one record more than the data") for one in strange)
+    for kind in _by_kind(strange):
+        yield (_draft([*rows, one], rows, "one record more than the data") for one in kind)
     yield (_draft([*base, one], base, "a record outside") for base in (rows, [], *([one] for one in outside)) for one in outside)
     yield (_draft([one], [], "a record alone") for one in alone)
     yield (_draft([one, other], [one], "two records") for one, other in product(few, chosen))
@@ -183,7 +198,7 @@ def _replaced(rows: list[Any], strange: list[Strange], outside: list[Strange], a
     """Families of drafts of one size that differ in one record, which is null in the second where records are nulled."""
     chosen, corners, place, size = _chosen(rows, strange), _corners(rows), len(rows) // 2, len(rows)
     null = Strange(null_record(rows[place]), _REAL) if adjacency.kind == "zero_out" else None
-    tied = [*chosen[:1], *corners[:2], *chosen[1:2]]
+    tied = [*chosen[:1], *corners[:2], *chosen[1:2], *_lacking(rows)]
 
     def put(base: Sequence[Any], record: Any, at: int) -> list[Any]:
         return [*base[:at], record, *base[at + 1 :]]
@@ -195,7 +210,8 @@ def _replaced(rows: list[Any], strange: list[Strange], outside: list[Strange], a
                     yield _draft(put(base, one, at), put(base, other, at), family)
 
     ends = _numeric(strange, LOW, ZERO, HIGH, HUGE)
-    yield swaps(rows, strange, [Strange(rows[place], _REAL)], place, "one record of the data replaced")
+    for kind in _by_kind(strange):
+        yield swaps(rows, kind, [Strange(rows[place], _REAL)], place, "one record of the data replaced")
     yield swaps(rows, outside, [Strange(rows[place], _REAL), *outside], place, "a record outside replaced")
     yield swaps(rows, ends, ends, place, "a record at one end replaced by one at the other")
     if size > MOST_RECORDS:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
-from dpaudit.auditor.attack.searching import ERRORS, NO_NUMBER
+from dpaudit.auditor.attack.searching import ERRORS, NO_NUMBER, UNTRIED
 from dpaudit.auditor.checks.exact_law import EXACT_LAW
 from dpaudit.auditor.checks.independence import INDEPENDENT
 from dpaudit.auditor.checks.prices import SAME_NOISE
@@ -25,8 +25,8 @@ whose alpha is far smaller than elsewhere, that is so little that sound claims d
 
 _MOST_SUSPICIOUS: Final = 1 / 50
 
-_OPEN: Final = (ERRORS, NO_NUMBER)
-"""What nobody judged and may break the claim: whether the data may hold a value at which the function raises or gives no number."""
+_OPEN: Final = (ERRORS, NO_NUMBER, UNTRIED)
+"""What nobody judged and may break the claim: a value at which the function raises or gives no number, or that no run tried."""
 
 _DISPROVED: Final = {
     SENSITIVITY: "The declared sensitivity is false",

