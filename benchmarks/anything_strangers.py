@@ -29,7 +29,6 @@ from typing import Any, Final
 from urllib.parse import urlencode
 from xml.etree import ElementTree as ET
 
-import attrs
 import msgpack  # type: ignore[import-untyped]
 import numpy as np
 import pandas as pd
@@ -37,6 +36,7 @@ import polars as pl
 from anything_further import whole
 from anything_outputs import coin, lap
 from anything_practice import HALF, OFTEN, TIGHT, _pair
+from anything_strangers_kinds import Amount, Cube, Curtain, Estimate, Results, Rows
 from PIL import Image, PngImagePlugin
 from scipy import interpolate, stats
 from sklearn.feature_extraction.text import CountVectorizer
@@ -50,71 +50,6 @@ EXACT: Final = ({"exact": True}, {"exact": False})
 CELL: Final = ({"scale": 0.2}, {"scale": 1.0})
 BIT: Final = ({"one": 0.9, "zero": 0.1}, {"one": 0.7, "zero": 0.3})
 WRITTEN: Final = Path(tempfile.gettempdir()) / f"release-{os.getpid()}.csv"
-
-
-class Amount(float):
-    """A number with a unit and how many records made it."""
-
-    records: float
-
-
-class Results(dict[str, float]):
-    """Results by name, with what was left out as an attribute."""
-
-    left_out: float = 0.0
-
-
-class Rows(list[float]):
-    """Rows with the time that they took."""
-
-    took: float = 0.0
-
-
-@attrs.define(frozen=True)
-class Estimate:
-    """A mean with its number of degrees of freedom."""
-
-    mean: float
-    _freedom: float
-
-
-class Cube:
-    """Values with named dimensions, as labelled arrays have them."""
-
-    def __init__(self, values: np.ndarray, dims: tuple[str, ...], coords: dict[str, Any]) -> None:
-        """Hold values by coordinates."""
-        self._values, self._dims, self._coords = values, dims, coords
-
-    @property
-    def values(self) -> np.ndarray:
-        """What is held."""
-        return self._values
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        """The values alone."""
-        return np.array(self._values, dtype)
-
-    def __repr__(self) -> str:
-        """Dimensions and the size."""
-        return f"<Cube {self._dims} {self._values.shape}>"
-
-
-class Curtain:
-    """An answer that shows itself as text alone."""
-
-    __slots__ = ("__show",)
-
-    def __init__(self, value: float) -> None:
-        """Keep the value behind a function."""
-
-        def shown() -> str:
-            return f"{value:.2f}"
-
-        self.__show = shown
-
-    def __repr__(self) -> str:
-        """The value."""
-        return f"Curtain({self.__show()})"
 
 
 def json_lines(data: int, rng: Any, *, steps: int) -> str:
