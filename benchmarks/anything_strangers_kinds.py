@@ -1,4 +1,4 @@
-"""Classes whose objects the fifth list of releases gives out: numbers with attributes, labelled arrays, an answer that is only shown."""
+"""Classes of what the fifth list gives out: numbers with attributes, labelled arrays, an answer that is only shown."""
 
 from __future__ import annotations
 
