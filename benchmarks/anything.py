@@ -5,8 +5,7 @@
 The releases are those of `anything_*.py`, each beside a sound twin: outputs with their pair, defects of some datasets with `data=`.
 They were written before the code was fitted to them; those at even places were for tuning, those at odd ones for acceptance.
 
-Needs: attrs, msgpack, pandas, polars, pyarrow, pillow, pyyaml, scikit-learn.
-Size: every release and its twin at one seed, 200,000 runs each.
+Needs: attrs, msgpack, pandas, pillow, polars, pyarrow, pyyaml. Size: every release and its twin at one seed, 200,000 runs each.
 """
 
 from __future__ import annotations

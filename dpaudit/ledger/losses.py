@@ -46,6 +46,7 @@ _HOMES: Final = {
     "MixedLaplace": "mixed_laplace",
     "MixedNormals": "mixed_normals",
     "MixedResponses": "mixed_responses",
+    "NormalAndLaplace": "normal_laplace",
     "Ordered": "random_order",
     "RenyiBounded": "concentrated",
     "Response": "response",

@@ -148,7 +148,7 @@ def row_lengths(rows: Rows, forms: Sequence[Form], planned: int) -> NDArray[np.i
 
 def sum_slopes(rows: Rows, forms: Sequence[Form], lengths: NDArray[np.int64], slopes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Sums of slopes over all forms, each record's as often as its length says, and the constant times that of all slopes."""
-    slopes = slopes.reshape(len(lengths), -1)
+    slopes = slopes.reshape(len(lengths), math.prod(slopes.shape[1:]))  # not -1, which says nothing where there is no record
     histogram, start, found = rows.weighted_sum(slopes * lengths[:, np.newaxis]), 0, []
     for form in forms:
         end = start + len(form.table)

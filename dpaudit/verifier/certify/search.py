@@ -133,6 +133,10 @@ class _Search:
         rows = [row for literal in core if (row := self._problem.row(literal)) is not None]
         look = multipliers.linear if relaxation is self._linear else multipliers.with_products
         terms = look(rows, _PATIENCE, self._context)
+        if terms is None and look is multipliers.with_products and len(core) < len(comparisons):
+            # A least core need not have the rows whose products are simple.
+            core, rows = comparisons, [row for literal in comparisons if (row := self._problem.row(literal)) is not None]
+            terms = look(rows, _PATIENCE, self._context)
         if terms is None:
             return False
         used = sorted({place for _, places, *_ in terms for place in places})
