@@ -14,7 +14,7 @@ from devtools.environment import Checkout
 
 @dataclass
 class FakeSetUp:
-    """A checkout in which creating and pip are replaced; `steps` lists what was done, `fail` what to raise at a step."""
+    """A checkout in which creating, pip and compiling are replaced; `steps` lists what was done, `fail` what to raise at a step."""
 
     checkout: Checkout
     steps: list[str] = field(default_factory=list)
@@ -64,6 +64,7 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSetUp:
     made = FakeSetUp(Checkout(root))
     monkeypatch.setattr(environment, "_create", made.create)
     monkeypatch.setattr(environment, "_pip", made.pip)
+    monkeypatch.setattr(environment, "_compile", lambda checkout: made.take("compile"))
     monkeypatch.setattr(verbs, "CHECKOUT", made.checkout)
     return made
 

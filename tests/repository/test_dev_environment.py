@@ -20,7 +20,7 @@ from devtools.exclusive import exclusive
 from devtools.failures import SetupFailure, pip_failure
 from devtools.stamp import read_stamp
 
-EVERYTHING = ["create", "packages", "project"]
+EVERYTHING = ["create", "packages", "compile", "project"]
 
 
 def test_the_first_command_makes_the_environment_and_the_next_ones_use_it(fake):
@@ -96,7 +96,9 @@ def test_a_broken_environment_is_made_anew(fake, accident):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SetupFailure("pip failed")])
-@pytest.mark.parametrize(("step", "repeated"), [("create", EVERYTHING), ("packages", EVERYTHING), ("project", ["project"])])
+@pytest.mark.parametrize(
+    ("step", "repeated"), [("create", EVERYTHING), ("packages", EVERYTHING), ("compile", EVERYTHING), ("project", ["project"])]
+)
 def test_an_interrupted_set_up_never_passes_for_a_finished_one(fake, step, repeated, error):
     fake.fail[step] = error
     with pytest.raises(type(error)):

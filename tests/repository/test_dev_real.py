@@ -78,6 +78,7 @@ def test_a_real_environment_is_made_from_nothing_runs_and_is_used_again(small, c
     assert ".venv is ready" in capsys.readouterr().err
     ran = subprocess.run([small.program("small")], capture_output=True, text=True, check=False)
     assert (3, "one is here\n") == (ran.returncode, ran.stdout)
+    assert list(small.environment.rglob("__pycache__/one.*.pyc"))
     start = time.monotonic()
     prepare(small)
     assert "" == capsys.readouterr().err
