@@ -24,8 +24,9 @@ TIERS = tomllib.loads(Path(__file__).with_name("tiers.toml").read_text(encoding=
 SAMPLED = TIERS.pop("sampled")
 TOUCHED = TIERS.pop("touched")
 settings.register_profile("full", derandomize=True, database=None, deadline=None)
-settings.register_profile("dpaudit", settings.get_profile("full"), max_examples=40)
-settings.load_profile("dpaudit")
+settings.register_profile("touched", settings.get_profile("full"), max_examples=40)
+settings.register_profile("untouched", settings.get_profile("full"), max_examples=20)
+settings.load_profile("touched")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # So a shell starts what runs in the background, and the programs that tests interrupt would inherit it.
@@ -49,9 +50,24 @@ def full_size(pytestconfig) -> bool:
     return pytestconfig.getoption("--full-size")
 
 
-def pytest_configure(config):
-    """Draw as many examples as the tier asks for."""
-    settings.load_profile("full" if config.getoption("--full-size") else "dpaudit")
+CHANGE = changed_files(ROOT).files
+
+
+def choose_examples(config, path):
+    """Draw as many examples as the tier asks for: most once a night, fewest in rooms that the change leaves alone."""
+    touched = is_touched(path.relative_to(ROOT).as_posix(), CHANGE)
+    settings.load_profile("full" if config.getoption("--full-size") else "touched" if touched else "untouched")
+
+
+def pytest_collectstart(collector):
+    """Choose how many examples the tests of a file draw; `@settings` reads it when the file is imported."""
+    if isinstance(collector, pytest.Module):
+        choose_examples(collector.config, collector.path)
+
+
+def pytest_runtest_setup(item):
+    """Choose how many examples a test draws; `@given` without `@settings` reads it when the test runs."""
+    choose_examples(item.config, item.path)
 
 
 # Before the hook that leaves out what `-m` does not ask for.
@@ -59,12 +75,11 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(items):
     """Mark what a tier leaves out, and refuse names that hold a memory address: workers would collect different tests."""
     cases = defaultdict(list)
-    change = changed_files(ROOT).files
     for item in items:
         name = f"{item.location[0]}::{item.originalname}"
         for tier in (tier for tier, tests in TIERS.items() if name in tests):
             item.add_marker(tier)
-        if name in TOUCHED and not is_touched(item.location[0], change):
+        if name in TOUCHED and not is_touched(item.location[0], CHANGE):
             item.add_marker("campaign")
         if name in SAMPLED:
             cases[name].append(item)
