@@ -10,41 +10,41 @@ from proofs.nodes import claim, code, lemmas, mechanism, source
 
 _TESTS: Final = "test:tests/mechanisms/"
 _SHIPPED: Final = "test:tests/proofs/test_shipped_paths.py::"
-_LOGGED: Final = "test_the_log_holds_what_was_done_and_its_price_is_the_mechanisms_loss"
-_PRICES: Final = "test_the_log_prices_releases_as_the_mechanism_does"
+_FLOW: Final[Mapping[str, str]] = {
+    "AboveThreshold": "run:proofs.flow.answers:above_threshold",
+    "DiscreteGaussianMechanism": "run:proofs.flow.additive:discrete_gaussian",
+    "ExponentialMechanism": "run:proofs.flow.choices:exponential",
+    "GaussianMechanism": "run:proofs.flow.additive:gaussian",
+    "LaplaceMechanism": "run:proofs.flow.additive:laplace",
+    "NoisyMax": "run:proofs.flow.choices:noisy_max",
+    "PermuteAndFlip": "run:proofs.flow.choices:permute_and_flip",
+    "RandomizedResponse": "run:proofs.flow.answers:randomized_response",
+    "RealGaussianMechanism": "run:proofs.flow.additive:real_gaussian",
+    "RealLaplaceMechanism": "run:proofs.flow.additive:real_laplace",
+    "SparseVector": "run:proofs.flow.answers:sparse_vector",
+    "TopK": "run:proofs.flow.choices:top_k",
+}
+"""The proofs that what a mechanism logs are the parameters of its draws, and cost what it claims."""
 _PROMISE: Final = "test_the_log_shows_nothing_of_the_data_and_prices_a_release_at_its_promise"
-_RUN: Final = "test_sparse_vector.py::test_a_run_is_logged_once_when_it_starts_and_priced_at_its_epsilon"
 _PRICED: Final[Mapping[str, tuple[str, ...]]] = {
-    "AboveThreshold": (_RUN,),
     "AdditiveMechanism": (
         "test_additive.py::test_claims_say_what_holds",
         "test_additive.py::test_a_release_lies_on_the_lattice_and_is_logged_and_priced",
     ),
-    "DiscreteGaussianMechanism": (f"test_discrete_gaussian.py::{_PRICES}",),
-    "EuclideanMechanism": (f"test_euclidean.py::{_PRICES}",),
-    "ExponentialMechanism": (f"test_exponential.py::{_LOGGED}",),
-    "GaussianMechanism": ("test_noise.py::test_the_log_of_gaussian_releases_prices_them_as_the_mechanism_does",),
+    "EuclideanMechanism": ("test_euclidean.py::test_the_log_prices_releases_as_the_mechanism_does",),
     "HistogramMechanism": (
         "test_histogram.py::test_the_log_of_laplace_releases_prices_them_at_the_claim",
         "test_histogram.py::test_gaussian_noise_costs_what_all_moved_counts_cost_together",
     ),
-    "LaplaceMechanism": ("test_noise.py::test_the_log_of_laplace_releases_prices_them_as_the_mechanism_does",),
-    "NoisyMax": (f"test_noisy_max.py::{_LOGGED}",),
     "PartitionSelection": (f"test_partition_selection.py::{_PROMISE}",),
-    "PermuteAndFlip": (f"test_permute_and_flip.py::{_LOGGED}",),
     "PrefixSums": (
         "test_prefix_sums.py::test_a_stream_costs_what_its_matrix_mechanism_costs",
         "test_prefix_sums.py::test_the_log_holds_a_stream_once_and_prices_it_as_the_mechanism_does",
     ),
-    "RandomizedResponse": ("test_response.py::test_the_log_prices_an_array_once_since_every_entry_is_another_person",),
-    "RealGaussianMechanism": ("test_float_noise.py::test_gaussian_releases_cost_what_the_continuous_mechanism_costs",),
-    "RealLaplaceMechanism": ("test_float_noise.py::test_laplace_releases_cost_what_the_continuous_mechanism_costs",),
-    "SparseVector": (_RUN,),
     "StabilityHistogram": (f"test_stability_histogram.py::{_PROMISE}",),
-    "TopK": ("test_top_k.py::test_the_log_holds_every_choice_and_its_price_is_the_mechanisms_loss",),
-    "VectorMechanism": (f"test_vector.py::{_PRICES}",),
+    "VectorMechanism": ("test_vector.py::test_the_log_prices_releases_as_the_mechanism_does",),
 }
-"""The tests that compare a mechanism's claim and log with the price of its loss."""
+"""The tests that compare the claim and log of the others with the price of their loss."""
 
 
 def _program(module: str, *names: str) -> tuple[str, ...]:
@@ -59,25 +59,46 @@ def _noise(
     return (
         source(
             f"{name}.source",
-            "A release is the value in steps plus a draw of the law, checked first and logged before.",
-            f"{_SHIPPED}test_a_number_is_released_as_its_program_does_on_every_tape",
-            f"{_SHIPPED}test_an_array_is_released_as_its_program_does_on_every_tape",
-            f"{_TESTS}test_noise.py::test_writing_steps_is_exact_in_every_format",
-            needs=(sampler,),
-            binds=("mechanisms/noise.py:Noise", f"mechanisms/{stem}.py:{name}"),
-            kind="enumerated",
+            "Noise is a draw of the law, with the parameters that are logged.",
+            *_noise_evidence(name),
+            needs=(sampler, "additive.source"),
+            binds=(f"mechanisms/{stem}.py:{name}",),
         ),
         mechanism(f"{name}.mechanism", *mechanism_shown, needs=needs),
         _claim(name, promise, f"{name}.mechanism", "declared"),
     )
 
 
+def _noise_evidence(name: str) -> tuple[str, ...]:
+    """Return what shows that a mechanism's noise is that of its law."""
+    return (
+        (_FLOW[name],)
+        if name in _FLOW
+        else (f"{_TESTS}test_additive.py::test_a_release_lies_on_the_lattice_and_is_logged_and_priced",)
+    )
+
+
 def _claim(name: str, statement: str, *needs: str) -> Node:
-    """Return what a mechanism promises; tests compare what it says and logs with what it costs."""
-    return claim(name, statement, *(f"{_TESTS}{test}" for test in _PRICED[name]), needs=needs)
+    """Return what a mechanism promises; a proof from its source or tests compare what it says and logs with what it costs."""
+    return claim(name, statement, *([_FLOW[name]] if name in _FLOW else [f"{_TESTS}{test}" for test in _PRICED[name]]), needs=needs)
 
 
 _NOISE: Final = (
+    source(
+        "additive.source",
+        "A release is logged, then drawn: the value in steps of the lattice plus one draw for every number.",
+        "run:proofs.flow.additive:release",
+        needs=("steps.source",),
+        binds=("mechanisms/noise.py:Noise",),
+    ),
+    source(
+        "steps.source",
+        "Numbers and arrays are read in steps of the lattice, and written, exactly.",
+        f"{_TESTS}test_noise.py::test_writing_steps_is_exact_in_every_format",
+        f"{_SHIPPED}test_a_number_is_released_as_its_program_does_on_every_tape",
+        f"{_SHIPPED}test_an_array_is_released_as_its_program_does_on_every_tape",
+        binds=code("mechanisms/steps.py", "Format", "number_steps", "array_steps"),
+    ),
     *_noise(
         "LaplaceMechanism",
         "laplace",
@@ -154,8 +175,8 @@ _QUERIES: Final = (
     *(
         source(
             f"{name}.source",
-            "The scales are those of the shares.",
-            f"{_SHIPPED}test_the_scales_of_a_run_cost_its_epsilon",
+            "The scales are those of the shares and of the log.",
+            _FLOW[name],
             needs=("comparisons.source",),
             binds=(f"mechanisms/{stem}.py:{name}",),
         )
@@ -309,8 +330,8 @@ _REALS: Final = (
         for node in (
             source(
                 f"{name}.source",
-                "A release is a float64 plus real noise, rounded once.",
-                f"{_TESTS}test_float_noise.py::test_a_release_is_the_value_plus_noise_of_the_stated_scale",
+                "A release is logged, then a float64 plus one draw of real noise, rounded once.",
+                "run:proofs.flow.additive:float_release",
                 needs=("sampler.floats", "rounding"),
                 binds=("mechanisms/float_noise.py:FloatNoise", f"mechanisms/{stem}.py:{name}"),
             ),
