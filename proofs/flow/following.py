@@ -1,4 +1,4 @@
-"""Run a function's own bytecode with stand-ins in place of all that it reaches."""
+"""Run a function with stand-ins in place of all that it reaches."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from functools import cache, cached_property
 from types import CodeType, FunctionType
 from typing import Any, Final
 
-from proofs.flow.terms import Term, Undecided
+from proofs.flow.plain import IDENTITY, followable
+from proofs.flow.terms import Term, Undecided, is_positive
 
 KNOWN: Final = (Fraction, abs, bool, float, int, len, max, min, str)
 """Functions that keep their meaning where their arguments are known."""
@@ -18,29 +19,32 @@ CONTAINERS: Final = (dict, list, sorted, tuple, zip)
 """Functions that keep their meaning whatever is in what they hold; none of them looks at values."""
 
 
-def names_of(code: CodeType) -> Iterator[str]:
+def follow(function: Callable[..., Any], stands: Mapping[str, Any]) -> Callable[..., Any]:
+    """The function with other globals: what `stands` names, plain constants, and a stand-in for everything else.
+
+    Raises:
+      Undecided: the function does something of which stand-ins cannot keep a record.
+    """
+    if not isinstance(function, FunctionType) or function.__closure__ is not None:
+        raise Undecided(f"{function!r} is no plain function")
+    code = followable(function)
+    reached: dict[str, Any] = {"__builtins__": {"__import__": _imported}, IDENTITY: _is_one}
+    for name in _names_of(code):
+        value = function.__globals__.get(name, getattr(builtins, name, None))
+        found = stands[name] if name in stands else _as_it_is(name, value)
+        if name != IDENTITY:
+            reached[name] = follow(found.function, stands) if isinstance(found, Followed) else found
+    made = FunctionType(code, reached, function.__name__, function.__defaults__)
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
+
+
+def _names_of(code: CodeType) -> Iterator[str]:
     """All names that a function and the functions inside it may look up."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from names_of(constant)
-
-
-def follow(function: Callable[..., Any], stands: Mapping[str, Any]) -> Callable[..., Any]:
-    """The function with other globals: what `stands` names, plain constants, and a stand-in for everything else."""
-    if not isinstance(function, FunctionType) or function.__closure__ is not None:
-        raise Undecided(f"{function!r} is no plain function")
-    reached: dict[str, Any] = {"__builtins__": {"__import__": _imported}}
-    for name in names_of(function.__code__):
-        value = function.__globals__.get(name, getattr(builtins, name, None))
-        reached[name] = stands[name] if name in stands else _as_it_is(name, value)
-    # A function of its own module that is named in `stands` as itself is followed too.
-    for name, value in reached.items():
-        if isinstance(value, Followed):
-            reached[name] = follow(value.function, stands)
-    made = FunctionType(function.__code__, reached, function.__name__, function.__defaults__)
-    made.__kwdefaults__ = function.__kwdefaults__
-    return made
+            yield from _names_of(constant)
 
 
 class Followed:
@@ -93,6 +97,14 @@ def _module(name: str) -> Term:
 def _imported(name: str, *_: Any) -> Term:
     """What a function imports while it runs."""
     return _module(name)
+
+
+def _is_one(first: Any, second: Any) -> Any:
+    """Whether two values are one object; a test of its own where a stand-in may be."""
+    known = first is second or not (isinstance(first, Term) or isinstance(second, Term))
+    # A positive number, or the tape that holds an output, is not None.
+    there = second is None and isinstance(first, Term) and (is_positive(first) or first.op == "hold")
+    return first is second if known or there else Term("is", first, second)
 
 
 def _as_it_is(name: str, value: object) -> Any:

@@ -79,6 +79,8 @@ def one_draw(path: Released) -> Term:
     """The only draw of a path, which is used in its output once and nowhere else."""
     require(len(path.draws) == 1, f"a path draws {len(path.draws)} times")
     (draw,) = path.draws
+    # Shapes are unpacked into the arguments of a call; a loop over anything else may draw in every round.
+    require(all(one.op == "attribute" and one.parts[1] == "shape" for one in path.walk.iterated), "a loop on the way to the draw")
     require(_uses(path.output, draw) == 1, "the draw is not used once")
     for call in path.walk.calls:
         require(not mentions(call, draw) or mentions(path.result, call), f"the draw goes to {call.parts[0]!r} too")

@@ -20,11 +20,12 @@ class Undecided(Exception):
 
 @dataclass
 class Walk:
-    """One path of a program: which way each test on stand-ins went, and every call of a stand-in, in order."""
+    """One path of a program: how each test on stand-ins went, every call of one, in order, and those that were iterated over."""
 
     wanted: Sequence[bool]
     decided: list[tuple[Term, bool]] = field(default_factory=list)
     calls: list[Term] = field(default_factory=list)
+    iterated: list[Term] = field(default_factory=list)
 
     def decide(self, question: Term) -> bool:
         """The way that a test goes: the same as before for the same question, else the next one wanted, else yes."""
@@ -88,7 +89,13 @@ class Term:
         return Term("item", self, key)
 
     def __iter__(self) -> Iterator[Term]:
+        """One round that stands for all; `one_draw` refuses draws in it, as it does not say how many there are."""
+        if _walks:
+            _walks[-1].iterated.append(self)
         return iter([Term("each", self)])
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(Term("in", value, self))
 
     def __bool__(self) -> bool:
         if is_positive(self):

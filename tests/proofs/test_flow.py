@@ -1,9 +1,12 @@
 """The data-flow proofs hold for what ships, and fall with any fault in what is drawn, logged, claimed or priced."""
 
 from __future__ import annotations
+import __future__
 
+import hashlib
 import importlib
 import inspect
+import linecache
 import textwrap
 import tomllib
 from functools import cached_property
@@ -34,13 +37,16 @@ def test_what_ships_is_followed_to_its_claim(name):
 
 
 def faulty(function, old, new):
-    """The function, compiled from its source with one change and without what decorates it."""
+    """The function, compiled from its source with one change and without what decorates it, as if that stood in a file."""
     source = textwrap.dedent(inspect.getsource(function))
     assert 1 == source.count(old), "the fault fits the source"
-    text = "\n".join(line for line in source.splitlines() if not line.startswith("@")) + "\n"
+    text = "\n".join(line for line in source.splitlines() if not line.startswith("@")).replace(old, new) + "\n"
+    place = f"<fault {hashlib.sha256(text.encode()).hexdigest()}>"
+    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
     names = {}
-    # The future import keeps annotations from being evaluated, as in the module.
-    exec(compile(f"from __future__ import annotations\n{text.replace(old, new)}", "fault", "exec"), function.__globals__, names)  # noqa: S102
+    # As in the modules, annotations are not evaluated.
+    code = compile(text, place, "exec", flags=__future__.annotations.compiler_flag, dont_inherit=True)
+    exec(code, function.__globals__, names)  # noqa: S102
     return names[function.__name__]
 
 

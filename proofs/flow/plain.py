@@ -1,0 +1,104 @@
+"""Functions whose paths stand-ins see: Python's questions that no object can answer are asked of a function, or refused."""
+
+from __future__ import annotations
+
+import ast
+import dis
+import linecache
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from types import CodeType, FunctionType
+from typing import Final
+
+from dpaudit.binding import is_same_code
+from proofs.flow.terms import Undecided
+
+IDENTITY: Final = "is this the same object"
+"""The global name, which no source can hold, of the function that answers `is`."""
+
+_HIDDEN: Final = (
+    ast.With, ast.AsyncWith, ast.AsyncFor, ast.Match, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal,
+    ast.TryStar, ast.ClassDef,
+)  # fmt: skip
+"""What may catch an error, look at the type of a value or run later without asking the value."""
+
+_FUTURE: Final = 0x1FF0000
+"""The flags of a code object that say which features of `__future__` it was compiled with."""
+
+
+@cache
+def followable(function: FunctionType) -> CodeType:
+    """The code of a function in which `is` asks a function, compiled from its source, which is first seen to be what runs.
+
+    Raises:
+      Undecided: its source is not what runs, or a path of it depends on something that stand-ins do not see.
+    """
+    if function.__name__ == "<lambda>":
+        if any(one.opname == "IS_OP" or one.opname.endswith("NONE") for one in dis.get_instructions(function)):
+            raise Undecided("a lambda compares by `is`")
+        return function.__code__
+    file, first = function.__code__.co_filename, function.__code__.co_firstlineno
+    linecache.checkcache(file)
+    text = "".join(linecache.getlines(file))
+    try:
+        running = _codes(text, function.__code__.co_flags & _FUTURE)[first, function.__name__]
+        (definition,) = (node for node in _functions(text) if _first(node) == first and node.name == function.__name__)
+    except (KeyError, SyntaxError, ValueError) as error:
+        raise Undecided(f"the source of {function.__qualname__} cannot be read") from error
+    if not is_same_code(function.__code__, running):
+        raise Undecided(f"{function.__qualname__} is not what its source compiles to")
+    definition.decorator_list = []
+    module = ast.Module([definition], [])
+    _Asking(function.__qualname__).visit(module)
+    compiled = _codes_in(compile(ast.fix_missing_locations(module), file, "exec", function.__code__.co_flags & _FUTURE, True))  # noqa: FBT003
+    return next(code for code in compiled if code.co_name == function.__name__)
+
+
+@lru_cache(maxsize=32)
+def _codes(text: str, flags: int) -> dict[tuple[int, str], CodeType]:
+    """All code objects of a file, by first line and name: a module's imports decide how its functions call what they reach."""
+    return {(code.co_firstlineno, code.co_name): code for code in _codes_in(compile(text, "", "exec", flags, True))}  # noqa: FBT003
+
+
+def _codes_in(code: CodeType) -> Iterator[CodeType]:
+    """A code object and all inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes_in(constant)
+
+
+def _functions(text: str) -> Iterator[ast.FunctionDef]:
+    """All functions of a file."""
+    yield from (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef))
+
+
+def _first(node: ast.FunctionDef) -> int:
+    """The first line of a function, decorators included."""
+    return min([node.lineno, *(one.lineno for one in node.decorator_list)])
+
+
+class _Asking(ast.NodeTransformer):
+    """Turns `is` into a call, and refuses what hides a path."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """Refuse what is hidden, and go on."""
+        if isinstance(node, _HIDDEN):
+            raise Undecided(f"{self.name} has a {type(node).__name__}, which may hide a path")
+        if isinstance(node, ast.Try) and (node.finalbody or node.orelse or not all(map(_raises, node.handlers))):
+            raise Undecided(f"{self.name} may go on after an error")
+        if isinstance(node, ast.Compare) and any(isinstance(one, (ast.Is, ast.IsNot)) for one in node.ops):
+            if len(node.ops) > 1:
+                raise Undecided(f"{self.name} has a chain of comparisons with `is`")
+            self.generic_visit(node)
+            asked = ast.copy_location(ast.Call(ast.Name(IDENTITY, ast.Load()), [node.left, *node.comparators], []), node)
+            return asked if isinstance(node.ops[0], ast.Is) else ast.copy_location(ast.UnaryOp(ast.Not(), asked), node)
+        return self.generic_visit(node)
+
+
+def _raises(handler: ast.ExceptHandler) -> bool:
+    """Whether an error that is caught always leads to another."""
+    return isinstance(handler.body[-1], ast.Raise) and not any(isinstance(node, ast.Return) for node in ast.walk(handler))
