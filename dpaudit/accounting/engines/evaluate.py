@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -15,9 +15,10 @@ from dpaudit.accounting.engines.contour import NOT_RUN, contour
 from dpaudit.accounting.engines.finishing import finished
 from dpaudit.accounting.engines.tilted import rough_upper_end, tilted_lattice
 from dpaudit.accounting.laws.between import are_pairs_above
-from dpaudit.accounting.laws.groups import SplitGroup, alternatives, require_direction
+from dpaudit.accounting.laws.groups import alternatives, require_direction
 from dpaudit.accounting.model.composition import (
     Composition,
+    DeltaAt,
     EpsilonAt,
     Question,
     epsilon_of_greatest_loss,
@@ -45,42 +46,39 @@ def pure_epsilon(composition: Composition, question: Question) -> Enclosure | No
 
 # The first engine that applies gives the answer: exact ones come before narrow ones, and those before bounds.
 ENGINES: Final[tuple[Engine, ...]] = (pure_epsilon, closed_form, many_binary, contour, tilted_lattice, certified_bounds)
+NUMERICAL: Final[tuple[Engine, ...]] = (contour, tilted_lattice)
 # Positive deltas below this (about 1e-1213) are refused: enclosures end at 2**SMALLEST_EXPONENT.
 SMALLEST_DELTA: Final = Fraction(2) ** (SMALLEST_EXPONENT + 64)
 
 
 def evaluate(loss: Composition, question: Question) -> Enclosure:
-    """The answer for the worse of the two directions."""
+    """The answer for the worse of the two directions, and of all splits of a group."""
     if (settled := _settled(loss, question)) is not None:
         return settled
-    if any(isinstance(law, SplitGroup) for law, _ in loss.parts):
-        return _worst(alternatives(loss), question)
-    backward = loss.reversed()
-    engine, forward = _direction(loss, question)
-    if backward == loss:
-        return forward
-    # A coarse upper end below the lower end of the first direction shows that the maximum is there, for a fraction of an answer.
-    # Only numerical engines are worth it: exact forms and bounds are cheap in both directions.
-    rough = rough_upper_end(backward, question) if engine in {contour, tilted_lattice} else None
-    if rough is not None and rough.upper <= forward.lower:
-        reason = Reason("the other direction loses less: an upper end from wide cells", (rough.reason,))
-        return Enclosure(forward.lower, forward.upper, Reason("the worse of the two directions", (forward.reason, reason)))
-    other = _direction(backward, question)[1]
-    reason = Reason("the worse of the two directions", (forward.reason, other.reason))
-    return Enclosure(max(forward.lower, other.lower), max(forward.upper, other.upper), reason)
-
-
-def _worst(ways: Sequence[Composition], question: Question) -> Enclosure:
-    """The worst answer of several compositions; coarse upper ends below what is known settle most of them."""
-    worst = evaluate(ways[0], question)
-    for way in ways[1:]:
-        coarse = [rough_upper_end(side, question) for side in (way, way.reversed())]
-        if all(end is not None and end.upper <= worst.lower for end in coarse):
+    sides = list(dict.fromkeys(side for way in alternatives(loss) for side in (way, way.reversed())))
+    engine, worst = _direction(sides[0], question)
+    if len(sides) == 1:
+        return worst
+    grounds = [worst.reason]
+    for side in sides[1:]:
+        # A coarse upper end below the lower end of another direction shows that this one does not count, for a fraction of an
+        # answer. Only numerical engines are worth it: exact forms and bounds are cheap in all directions.
+        if engine in NUMERICAL and (less := _loses_less(side, question, worst)) is not None:
+            grounds.append(less)
             continue
-        found = evaluate(way, question)
-        reason = Reason("the worst split of a group", (worst.reason, found.reason))
-        worst = Enclosure(max(worst.lower, found.lower), max(worst.upper, found.upper), reason)
-    return worst
+        engine, other = _direction(side, question)
+        worst = Enclosure(max(worst.lower, other.lower), max(worst.upper, other.upper))
+        grounds.append(other.reason)
+    return replace(worst, reason=Reason("the worse of the two directions" if len(sides) == 2 else "the worst split of a group", tuple(grounds)))
+
+
+def _loses_less(side: Composition, question: Question, worst: Enclosure) -> Reason | None:
+    """Why a direction is not the worst, None where wide cells do not show it: at one epsilon its delta is small enough."""
+    if isinstance(worst.lower, float):
+        return Reason("no direction loses more than all")
+    place, most = (question.epsilon, worst.lower) if isinstance(question, DeltaAt) else (worst.lower, question.delta)
+    rough = rough_upper_end(side, place)
+    return Reason("the other direction loses less: an upper end from wide cells", (rough.reason,)) if rough is not None and rough.upper <= most else None
 
 
 def evaluate_one(loss: Composition, question: Question) -> Enclosure:

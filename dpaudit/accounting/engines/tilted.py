@@ -71,10 +71,10 @@ def _low(lowest: Composition, below: Parts | None, question: Question) -> Enclos
     return _answer(lowest, below, question, WIDTHS) if below and exact_profile(lowest) is None else None
 
 
-def rough_upper_end(composition: Composition, question: Question) -> Enclosure | None:
-    """A cheap upper end for one direction, None where the lattice does not apply: it often shows that the other one counts."""
+def rough_upper_end(composition: Composition, epsilon: Fraction) -> Enclosure | None:
+    """Delta of one direction between cheap ends, None where the lattice does not apply: it often shows that the other one counts."""
     above = parts_of(composition, lower=False)
-    return _answer(dominating_laws(composition), above, question, (ROUGH,)) if above else None
+    return _answer(dominating_laws(composition), above, DeltaAt(epsilon), (ROUGH,)) if above else None
 
 
 def lattice_for(composition: Composition, *, epsilon: Fraction, width: float = WIDTH) -> Evaluated | None:
