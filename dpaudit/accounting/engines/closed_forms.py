@@ -72,9 +72,11 @@ class Profile:
             return known[epsilon]
 
         upper: Endpoint = math.inf
+        near = self.near(delta)
         if self.limit.upper <= delta:
-            upper = crossing(lambda epsilon: at(epsilon).upper, delta, most, self.near(delta))[1]
-        lower = crossing(lambda epsilon: at(epsilon).lower, delta, most, self.near(delta))[0]
+            upper = crossing(lambda epsilon: at(epsilon).upper, delta, most, near)[1]
+            near = upper if isinstance(upper, Fraction) else near
+        lower = crossing(lambda epsilon: at(epsilon).lower, delta, most, near)[0]
         checked = at(lower if isinstance(upper, float) else upper) if isinstance(lower, Fraction) else self.limit
         reason = Reason("epsilon inverts the profile (Sommer, Meiser, Mohammadi 2019, Lemma 5)", (checked.reason,))
         return Enclosure(lower, upper, reason)

@@ -24,7 +24,7 @@ from dpaudit.accounting.laws.between import dominated_laws, dominating_laws
 from dpaudit.accounting.laws.distributions import Normal, Thinned
 from dpaudit.accounting.model.composition import Composition, DeltaAt, EpsilonAt, Question, infinite_loss
 from dpaudit.accounting.model.search import log_of
-from dpaudit.accounting.model.transform import Reals, is_standard
+from dpaudit.accounting.model.transform import is_standard
 from dpaudit.exact import Enclosure, Endpoint, Reason, ball, ball_endpoints, outward, working_precision
 
 BITS: Final = 160  # Working precision
@@ -86,15 +86,16 @@ class Contour:
         return Fraction(max(ends[0], Fraction(0))), Fraction(min(ends[1], Fraction(1))), (found, images, rest)
 
     @cached_property
-    def _floats(self) -> tuple[npt.NDArray[np.complex128], Reals, float]:
+    def _floats(self) -> tuple[npt.NDArray[np.complex128], npt.NDArray[np.float64], float]:
         """The values in floats relative to the first one, their heights, and the logarithm of the first times step/pi."""
         with working_precision(BITS):
             first = self.values[0, 0].real
             values = [complex(value / first) for value in self.values.entries()]
-            return np.array(values), float(self.step) * np.arange(len(values)), float((first * ball(self.step) / arb.pi()).log())
+            heights = float(self.step) * np.arange(len(values), dtype=np.float64)
+            return np.array(values), heights, float((first * ball(self.step) / arb.pi()).log())
 
     def near(self, log_delta: float, start: float) -> tuple[Fraction, float]:
-        """About where the finite part of delta has this logarithm, by Newton's rule in floats, and its slope there: they only steer."""
+        """About where the finite part of delta has this logarithm, by Newton's rule in floats, and its slope: they only steer."""
         (values, heights, scale), theta = self._floats, float(self.theta)
         place, slope = start, -theta
         for _ in range(12):
@@ -209,7 +210,7 @@ def contour_for(parts: Parts, epsilon: Fraction | None, log_delta: float | None 
 
 
 def _epsilon(line: Contour, target: Fraction, limit: Fraction, start: Fraction) -> tuple[Enclosure, Enclosure]:
-    """Epsilon at which delta is `target`, above `limit`: a root, and points on both sides of it that were decided; and delta at one."""
+    """Epsilon at which delta is `target`, above `limit`, between points that were decided; and delta at the upper one."""
     finite = target - limit
     with np.errstate(all="ignore"):
         root, slope = line.near(log_of(finite), float(start))

@@ -10,11 +10,11 @@ from typing import Final, TypeAlias
 
 from dpaudit.accounting.engines.binary import many_binary
 from dpaudit.accounting.engines.bounds import certified_bounds
-from dpaudit.accounting.engines.closed_forms import closed_form
+from dpaudit.accounting.engines.closed_forms import closed_form, exact_profile
 from dpaudit.accounting.engines.contour import NOT_RUN, contour
 from dpaudit.accounting.engines.finishing import finished
-from dpaudit.accounting.engines.tilted import rough_upper_end, tilted_lattice
-from dpaudit.accounting.laws.between import are_pairs_above
+from dpaudit.accounting.engines.tilted import rough_upper_end, sharp_lattice, tilted_lattice
+from dpaudit.accounting.laws.between import are_pairs_above, dominated_laws, dominating_laws
 from dpaudit.accounting.laws.groups import alternatives, require_direction
 from dpaudit.accounting.model.composition import (
     Composition,
@@ -45,8 +45,18 @@ def pure_epsilon(composition: Composition, question: Question) -> Enclosure | No
 
 
 # The first engine that applies gives the answer: exact ones come before narrow ones, and those before bounds.
-ENGINES: Final[tuple[Engine, ...]] = (pure_epsilon, closed_form, many_binary, contour, tilted_lattice, certified_bounds)
-NUMERICAL: Final[tuple[Engine, ...]] = (contour, tilted_lattice)
+ENGINES: Final[tuple[Engine, ...]] = (
+    pure_epsilon,
+    closed_form,
+    many_binary,
+    contour,
+    sharp_lattice,
+    tilted_lattice,
+    certified_bounds,
+)
+# Those that compute along lines and on lattices, and of these the ones whose ends are as near as the laws above and below allow.
+NUMERICAL: Final[tuple[Engine, ...]] = (contour, sharp_lattice, tilted_lattice)
+SHARP: Final[tuple[Engine, ...]] = (contour, sharp_lattice)
 # Positive deltas below this (about 1e-1213) are refused: enclosures end at 2**SMALLEST_EXPONENT.
 SMALLEST_DELTA: Final = Fraction(2) ** (SMALLEST_EXPONENT + 64)
 
@@ -55,30 +65,42 @@ def evaluate(loss: Composition, question: Question) -> Enclosure:
     """The answer for the worse of the two directions, and of all splits of a group."""
     if (settled := _settled(loss, question)) is not None:
         return settled
-    sides = list(dict.fromkeys(side for way in alternatives(loss) for side in (way, way.reversed())))
+    sides = _sides(loss)
     engine, worst = _direction(sides[0], question)
-    if len(sides) == 1:
-        return worst
+    sharp = engine in SHARP
     grounds = [worst.reason]
     for side in sides[1:]:
-        # A coarse upper end below the lower end of another direction shows that this one does not count, for a fraction of an
-        # answer. Only numerical engines are worth it: exact forms and bounds are cheap in all directions.
-        if engine in NUMERICAL and (less := _loses_less(side, question, worst)) is not None:
-            grounds.append(less)
-            continue
-        engine, other = _direction(side, question)
-        worst = Enclosure(max(worst.lower, other.lower), max(worst.upper, other.upper))
-        grounds.append(other.reason)
-    return replace(worst, reason=Reason("the worse of the two directions" if len(sides) == 2 else "the worst split of a group", tuple(grounds)))
+        # Only numerical engines are worth a look at wide cells: exact forms and bounds are cheap in all directions.
+        less = _loses_less(side, question, worst, beside=sides[0] if sharp else None) if engine in NUMERICAL else None
+        if less is None:
+            engine, other = _direction(side, question)
+            worst, less = Enclosure(max(worst.lower, other.lower), max(worst.upper, other.upper)), other.reason
+        grounds.append(less)
+    if len(sides) == 1:
+        return worst
+    statement = "the worse of the two directions" if len(sides) == 2 else "the worst split of a group"
+    return replace(worst, reason=Reason(statement, tuple(grounds)))
 
 
-def _loses_less(side: Composition, question: Question, worst: Enclosure) -> Reason | None:
-    """Why a direction is not the worst, None where wide cells do not show it: at one epsilon its delta is small enough."""
+@lru_cache(maxsize=64)
+def _sides(loss: Composition) -> tuple[Composition, ...]:
+    """All that the answer is the worst of: both directions of every split of a group, equal ones once."""
+    return tuple(dict.fromkeys(side for way in alternatives(loss) for side in (way, way.reversed())))
+
+
+def _loses_less(side: Composition, question: Question, worst: Enclosure, *, beside: Composition | None) -> Reason | None:
+    """Why a direction moves neither end: a coarse upper end of its delta at one epsilon is small enough; None where it is not."""
+    # Where its laws above are those of another direction, whose sharp answer took its upper end from them, only its laws below
+    # could move anything.
     if isinstance(worst.lower, float):
-        return Reason("no direction loses more than all")
+        return Reason("epsilon is infinite in another direction")
+    alike = beside is not None and dominating_laws(side) == dominating_laws(beside)
+    laws = dominated_laws(side) if alike and not (exact_profile(side) or exact_profile(beside)) else side
     place, most = (question.epsilon, worst.lower) if isinstance(question, DeltaAt) else (worst.lower, question.delta)
-    rough = rough_upper_end(side, place)
-    return Reason("the other direction loses less: an upper end from wide cells", (rough.reason,)) if rough is not None and rough.upper <= most else None
+    rough = rough_upper_end(laws, place) if laws.parts else infinite_loss(laws)
+    if rough is None or rough.upper > most:
+        return None
+    return Reason("the other direction loses less: an upper end from wide cells", (rough.reason,))
 
 
 def evaluate_one(loss: Composition, question: Question) -> Enclosure:
@@ -102,7 +124,7 @@ def _direction(composition: Composition, question: Question) -> tuple[Engine, En
     engine, answer = _first_answer(composition, question)
     if is_narrow(answer):
         return engine, answer
-    return engine, finished(composition, question, answer, _plain, inverted=engine is contour)
+    return engine, finished(composition, question, answer, _plain, sharp=engine in SHARP)
 
 
 @lru_cache(maxsize=256)
@@ -118,11 +140,11 @@ def _first_answer(composition: Composition, question: Question) -> tuple[Engine,
         answer = engine(composition, question)
         if answer is None:
             continue
-        if engine is tilted_lattice:
+        if engine in {sharp_lattice, tilted_lattice}:
             answer = replace(answer, reason=Reason(answer.reason.statement, (*answer.reason.parts, Reason(NOT_RUN))))
         found = (engine, answer if found is None else found[1].intersect(answer))
         sharp = engine is contour and are_pairs_above(composition)  # both ends are as near as their laws allow
-        if is_narrow(found[1]) or sharp or engine is tilted_lattice:
+        if is_narrow(found[1]) or sharp or engine in {sharp_lattice, tilted_lattice}:
             break
     if found is not None:
         return found

@@ -196,7 +196,7 @@ class Evaluated:
         """What does not depend on epsilon."""
         tilt, step = self.plan.tilt, self.plan.step
         above, below = (
-            self._tail(self._place(place), upper=upper, above=upper) for place, upper in ((self.plan.size, True), (0, False))
+            self._tail(self._place(place), upper=upper, above=place > 0) for place, upper in ((self.plan.size, True), (0, False))
         )
         with working_precision(MASS_BITS):
             slow, fast = (-1 / (-ball(rate * step)).expm1() for rate in (tilt, 1 + tilt))
@@ -231,6 +231,27 @@ class Evaluated:
             least = ball_endpoints(factor * arb(lower) + surely)[0] if not surely.is_nan() else 0
         least, most = max(least, Fraction(0)), min(most, Fraction(1))
         return Enclosure(least, most, self._reason(terms, upper))
+
+    def near(self, log_delta: float) -> Fraction | None:
+        """About where the finite part of delta has this logarithm, by Newton's rule in floats, which only steers; None if lost."""
+        tilt, step, start = float(self.plan.tilt), float(self.plan.step), float(self._place(0))
+        scale, place = float(self._log_scale), float(self.plan.near[0] + self.plan.near[1]) / 2
+        with np.errstate(all="ignore"):
+            for _ in range(12):
+                first = math.floor((place - start) / step) + 1
+                if not 0 <= first < self.plan.size:
+                    return None
+                behind = place - start - first * step
+                gain, cost = (
+                    one * math.exp(rate * behind) for one, rate in zip(self._sums(first)[:2], (tilt, 1 + tilt), strict=True)
+                )
+                if not 0 < cost < gain < math.inf:
+                    return None
+                moved = (scale - tilt * place + math.log(gain - cost) - log_delta) * (gain - cost) / cost
+                place += moved
+                if abs(moved) <= 1e-12 * abs(place):
+                    break
+        return Fraction(place) if place > 0 else None
 
     def _finite(self, epsilon: Fraction, first: int) -> tuple[float, float, tuple[float, float]]:
         """Bounds on the weighted sum of tilted masses beyond epsilon, and their terms for rounding and for the window."""
@@ -271,11 +292,11 @@ class Evaluated:
 
     def _reason(self, terms: tuple[float, float], upper: float) -> Reason:
         """Theorems and error terms."""
-        lattice, infinite = self._grounds
+        (lattice, infinite), size = self._grounds, self.plan.size
         rounding, window = (_share(term, upper) for term in terms)
         parts = (
             lattice,
-            Reason(f"error term: rounding in transforms of length {self.plan.size}, in powers and sums: at most {rounding} of the upper end"),
+            Reason(f"error term: rounding in transforms of length {size}, in powers and sums: at most {rounding} of the upper end"),
             Reason(f"error term: losses outside the window: at most {window} of the upper end"),
             infinite,
         )
@@ -289,7 +310,9 @@ class Evaluated:
         beyond = self._infinities[0]
         infinite = ball_endpoints(beyond)[1] if beyond.is_finite() else math.inf
         return (
-            Reason(f"lattice: spreading raises and fusion lowers every profile; {cells} cells of {laws} laws, step {step}, tilt {tilt}"),
+            Reason(
+                f"lattice: spreading raises and fusion lowers every profile; {cells} cells of {laws} laws, step {step}, tilt {tilt}"
+            ),
             Reason(f"infinite loss, or one beyond the lattice: at most {outward(infinite, digits=3, up=True)}"),
         )
 
