@@ -104,11 +104,14 @@ def lattice_for(composition: Composition, *, epsilon: Fraction, width: float = W
     return _lattice_near(parts, float(epsilon), None, (width,)) if parts else None
 
 
-@lru_cache(maxsize=8)
 def _answer(composition: Composition, parts: Parts, question: Question, widths: tuple[float, ...]) -> Enclosure | None:
     """The answer on a lattice that suits the question; None where no plan does."""
-    if not is_standard():
-        return None
+    return _asked(composition, parts, question, widths) if is_standard() else None
+
+
+@lru_cache(maxsize=8)
+def _asked(composition: Composition, parts: Parts, question: Question, widths: tuple[float, ...]) -> Enclosure | None:
+    """The same in standard arithmetic; engines that follow each other ask alike."""
     limit = infinite_loss(composition)
     if isinstance(question, DeltaAt):
         found = _lattice_near(parts, float(min(question.epsilon, LARGEST)), None, widths)
