@@ -145,7 +145,8 @@ def exact_profile(composition: Composition) -> Profile | None:
             first = split.composed(SHORTEST_TAIL)
         if first is not None:
             limit = infinite_loss(composition)
-            return Profile(_ladder(composition, split, first, limit), limit, greatest_loss(composition))
+            delta = lru_cache(maxsize=4)(_ladder(composition, split, first, limit))  # both directions of a class ask alike
+            return Profile(delta, limit, greatest_loss(composition))
     return None
 
 
