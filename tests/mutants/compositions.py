@@ -19,12 +19,14 @@ from dpaudit.accounting import (
     zcdp,
 )
 from dpaudit.accounting.engines.bounds import certified_bounds
+from dpaudit.accounting.engines.closed_forms import Profile
 from dpaudit.accounting.engines.moments import moment_bound
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.gaussian import Gaussian
-from dpaudit.accounting.model.composition import DeltaAt
+from dpaudit.accounting.model.composition import DeltaAt, EpsilonAt
 from dpaudit.accounting.model.search import crossing
 from dpaudit.accounting.privacy_loss import one_release
+from dpaudit.exact import Enclosure
 
 PAIRS = {
     "even": (("3/4", "1/4"), ("1/4", "3/4")),
@@ -138,6 +140,10 @@ def ends_of_epsilon_come_from_the_matching_ends_of_delta(exact):
                 profile = mp.ncdf(mpf(mu) / 2 - epsilon / mu) - mp.exp(epsilon) * mp.ncdf(-mpf(mu) / 2 - epsilon / mu)
                 assert abs(profile - exact.number(delta)) < exact.number(delta) * mpf("1e-6")
         assert apart.delta(epsilon=1).lower < apart.delta(epsilon=1).upper / 2
+    wide = Profile(lambda place, _: Enclosure(1 / (1 + place) ** 2, 1 / (1 + place)), Enclosure.point(0), None)
+    found = wide.answer(EpsilonAt(Fraction(1, 4)))
+    assert 1 - Fraction(1, 10**6) < found.lower < 1
+    assert 3 < found.upper < 3 + Fraction(1, 10**6)
 
 
 def a_search_keeps_both_sides_of_a_jump():

@@ -26,9 +26,10 @@ from dpaudit.accounting import (
     randomized_response,
 )
 from dpaudit.accounting.engines.bounds import certified_bounds
+from dpaudit.accounting.engines.evaluate import evaluate, evaluate_one
 from dpaudit.accounting.engines.tilted import lattice_for
 from dpaudit.accounting.laws.random_order import Ordered, multiplicity_squares, position_squares
-from dpaudit.accounting.model.composition import DeltaAt
+from dpaudit.accounting.model.composition import DeltaAt, EpsilonAt
 from dpaudit.accounting.privacy_loss import one_release
 from dpaudit.errors import Unsupported
 
@@ -115,6 +116,20 @@ def the_worse_direction_of_a_sampled_gaussian_counts(exact):
                 exact.encloses(found, max(removed, added), room="1e-20", width="2e-3")
     one, other = ((2 * side).delta(epsilon="1/50") for side in (loss, loss.reversed()))  # no closed form, nearly alike
     assert one.meets(other)
+
+
+def the_worse_direction_of_a_class_counts():
+    """Without replacement the laws above are alike in both directions; that below of a record that leaves is the larger one."""
+    samples = (20 * laplace(scale=1, adjacency="replace_one").sampled(WithoutReplacement(1, of=4))).composition
+    leaving = 20 * laplace(scale=1).sampled(Poisson("1/4"))
+    for loss in (samples, samples.reversed()):
+        for question, below in (
+            (DeltaAt(Fraction(2)), leaving.delta(epsilon=2, direction="remove")),
+            (EpsilonAt(Fraction(1, 1000)), leaving.epsilon(delta="1/1000", direction="remove")),
+        ):
+            one, other, found = evaluate_one(loss, question), evaluate_one(loss.reversed(), question), evaluate(loss, question)
+            assert found.upper == max(one.upper, other.upper) > below.upper * Fraction(101, 100)
+            assert below.lower * Fraction(99, 100) < found.lower == max(one.lower, other.lower) <= below.upper
 
 
 def greatest_losses_of_samples_are_those_of_the_mixture(exact):
@@ -395,6 +410,7 @@ CHECKS = [
     the_worse_direction_of_a_sample_counts,
     answers_under_sampling_are_mixtures_in_both_directions,
     the_worse_direction_of_a_sampled_gaussian_counts,
+    the_worse_direction_of_a_class_counts,
     greatest_losses_of_samples_are_those_of_the_mixture,
     moments_of_samples_are_never_below_their_sums,
     sampling_is_not_amplified_where_a_record_is_replaced,

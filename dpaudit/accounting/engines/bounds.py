@@ -6,11 +6,11 @@ import math
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 from dpaudit.accounting.engines.closed_forms import Profile, exact_profile
-from dpaudit.accounting.engines.moments import moment_bound
+from dpaudit.accounting.engines.moments import moment_bound, near_epsilon
 from dpaudit.accounting.laws.between import are_pairs_above, dominated_laws, dominating_laws, end_of
 from dpaudit.accounting.laws.response import BoundedRange
 from dpaudit.accounting.model.composition import Composition, DeltaAt, Question, greatest_loss, infinite_loss, merge_parts
@@ -52,7 +52,8 @@ def _profile_above(composition: Composition) -> Profile:
             best, reason = tight.upper, tight.reason
         return Enclosure(Fraction(0), best, reason)
 
-    return Profile(delta, infinite_loss(above), greatest_loss(above))
+    near = (lambda _: None) if exact else partial(near_epsilon, above)
+    return Profile(delta, infinite_loss(above), greatest_loss(above), near)
 
 
 @lru_cache(maxsize=16)

@@ -72,9 +72,11 @@ class Profile:
             return known[epsilon]
 
         upper: Endpoint = math.inf
+        near = self.near(delta)
         if self.limit.upper <= delta:
-            upper = crossing(lambda epsilon: at(epsilon).upper, delta, most, self.near(delta))[1]
-        lower = crossing(lambda epsilon: at(epsilon).lower, delta, most, self.near(delta))[0]
+            upper = crossing(lambda epsilon: at(epsilon).upper, delta, most, near)[1]
+            near = upper if isinstance(upper, Fraction) else near
+        lower = crossing(lambda epsilon: at(epsilon).lower, delta, most, near)[0]
         checked = at(lower if isinstance(upper, float) else upper) if isinstance(lower, Fraction) else self.limit
         reason = Reason("epsilon inverts the profile (Sommer, Meiser, Mohammadi 2019, Lemma 5)", (checked.reason,))
         return Enclosure(lower, upper, reason)
@@ -143,7 +145,8 @@ def exact_profile(composition: Composition) -> Profile | None:
             first = split.composed(SHORTEST_TAIL)
         if first is not None:
             limit = infinite_loss(composition)
-            return Profile(_ladder(composition, split, first, limit), limit, greatest_loss(composition))
+            delta = lru_cache(maxsize=4)(_ladder(composition, split, first, limit))  # both directions of a class ask alike
+            return Profile(delta, limit, greatest_loss(composition))
     return None
 
 

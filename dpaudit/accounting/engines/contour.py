@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate, repeat
 from operator import mul
 from typing import Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from flint import acb, acb_mat, arb
 
 from dpaudit.accounting.engines.characteristic import Moments, moments_of, places
@@ -41,6 +42,7 @@ CHECKED_ROUGHLY: Final = 0.3  # The same for many laws, each of which takes a la
 # that serve many questions, and of shorter ones where these would be too long.
 REACHES: Final = ((3.0, 64), (0.7, 8))
 # Relative distances from the root of delta = target at which its side is decided.
+FOUND: Final = 1e-8  # Logarithm by which delta at a root may miss, before the last step of Newton's rule
 STEPS: Final = tuple(Fraction(1, 1 << bits) for bits in (44, 38, 32, 26, 20, 14))
 
 
@@ -82,6 +84,33 @@ class Contour:
             ends = ball_endpoints((self.infinity + least).lower())[0], ball_endpoints((self.infinity + most).upper())[1]
         # Ends that contradict what a probability can be are left crossed, so that the interval raises.
         return Fraction(max(ends[0], Fraction(0))), Fraction(min(ends[1], Fraction(1))), (found, images, rest)
+
+    @cached_property
+    def _floats(self) -> tuple[npt.NDArray[np.complex128], npt.NDArray[np.float64], float]:
+        """The values in floats relative to the first one, their heights, and the logarithm of the first times step/pi."""
+        with working_precision(BITS):
+            first = self.values[0, 0].real
+            values = [complex(value / first) for value in self.values.entries()]
+            heights = float(self.step) * np.arange(len(values), dtype=np.float64)
+            return np.array(values), heights, float((first * ball(self.step) / arb.pi()).log())
+
+    def near(self, log_delta: float, start: float) -> tuple[Fraction, float]:
+        """About where the finite part of delta has this logarithm, by Newton's rule in floats, and its slope: they only steer."""
+        (values, heights, scale), theta = self._floats, float(self.theta)
+        place, slope = start, -theta
+        for _ in range(12):
+            turned = values * np.exp(-1j * heights * place)
+            whole = float(turned.real.sum()) - 0.5
+            if not whole > 0:
+                return Fraction(start), -theta
+            slope = float((heights * turned.imag).sum()) / whole - theta
+            moved = (scale - theta * place + math.log(whole) - log_delta) / slope
+            if not slope < 0 or math.isnan(moved):
+                return Fraction(start), -theta
+            place = max(place - moved, 0.0)
+            if abs(moved) <= 1e-15 * place:
+                break
+        return Fraction(place), slope
 
     def delta(self, epsilon: Fraction) -> Enclosure:
         """Delta of the composition with its error terms."""
@@ -137,17 +166,20 @@ def contour(composition: Composition, question: Question) -> Enclosure | None:
     line, start = contour_for(above, question.epsilon if isinstance(question, DeltaAt) else None, log_delta)
     if line is None:
         return None
-    found = line.delta(question.epsilon) if isinstance(question, DeltaAt) else _epsilon(line, question.delta, start)
+    if isinstance(question, DeltaAt):
+        place, told = question.epsilon, line.delta(question.epsilon)
+        found = told
+    else:
+        found, told = _epsilon(line, question.delta, Fraction(limit.upper), start)
+        place = Fraction(found.upper) if isinstance(found.upper, Fraction) else Fraction(0)
     if isinstance(found.upper, float) or found.width > found.upper * WIDEST:
         return None
-    ends = (question.epsilon,) if isinstance(question, DeltaAt) else (Fraction(found.lower), found.upper)
-    lattice = lattice_for(composition, epsilon=ends[0], width=CHECKED if len(above) < MANY else CHECKED_ROUGHLY)
+    lattice = lattice_for(composition, epsilon=place, width=CHECKED if len(above) < MANY else CHECKED_ROUGHLY)
     if lattice is None:
         found = replace(found, reason=Reason("not compared with a lattice, which would be too long", (found.reason,)))
     else:
-        told = [found] if isinstance(question, DeltaAt) else [line.delta(end) for end in ends]
-        checks = [one.intersect(lattice.delta(end)).reason.parts[1] for one, end in zip(told, ends, strict=True)]
-        found = replace(found, reason=Reason("a line and a coarse lattice agree", (found.reason, checks[0])))
+        check = told.intersect(lattice.delta(place)).reason.parts[1]
+        found = replace(found, reason=Reason("a line and a coarse lattice agree", (found.reason, check)))
     if parts_of(composition, lower=True) == above:
         return found
     low = _from_below(composition, question)
@@ -177,25 +209,28 @@ def contour_for(parts: Parts, epsilon: Fraction | None, log_delta: float | None 
     return None, Fraction(0)
 
 
-def _epsilon(line: Contour, target: Fraction, start: Fraction) -> Enclosure:
-    """Epsilon at which delta is `target`: a root of the middle of delta, and points on both sides of it that were decided."""
-    root, slope, before = start, -float(line.theta), (start, 0.0)
-    for _ in range(12):
+def _epsilon(line: Contour, target: Fraction, limit: Fraction, start: Fraction) -> tuple[Enclosure, Enclosure]:
+    """Epsilon at which delta is `target`, above `limit`, between points that were decided; and delta at the upper one."""
+    finite = target - limit
+    with np.errstate(all="ignore"):
+        root, slope = line.near(log_of(finite), float(start))
+    for _ in range(12):  # floats found nearly all of its digits, or nothing
         least, most, _ = line.ends(root)
-        if not most:
+        if not (least + most) / 2 > limit:
             break
-        excess = log_of((least + most) / 2 / target)
-        if (excess < before[1] and root > before[0]) or (excess > before[1] and root < before[0]):
-            slope = (excess - before[1]) / float(root - before[0])
-        before, root = (root, excess), _short(max(root - Fraction(excess / slope), Fraction(0)))
-        if abs(root - before[0]) <= root * STEPS[0]:
+        excess = log_of(((least + most) / 2 - limit) / finite)
+        root = _short(max(root - Fraction(excess / slope), Fraction(0)))
+        if abs(excess) <= FOUND:
             break
-    upper: Endpoint = next((root * (1 + by) for by in STEPS if line.ends(root * (1 + by))[1] <= target), math.inf)
+    upper: Endpoint = math.inf
+    for by in STEPS:
+        told = line.delta(root * (1 + by))
+        if told.upper <= target:
+            upper = root * (1 + by)
+            break
     lower = next((root * (1 - by) for by in STEPS if line.ends(root * (1 - by))[0] > target), Fraction(0))
-    reason = Reason(
-        "delta on both sides of epsilon decides its ends (Sommer, Meiser, Mohammadi 2019, Lemma 5)", (line.delta(root).reason,)
-    )
-    return Enclosure(lower, upper, reason)
+    reason = Reason("delta on both sides of epsilon decides its ends (Sommer, Meiser, Mohammadi 2019, Lemma 5)", (told.reason,))
+    return Enclosure(lower, upper, reason), told
 
 
 @lru_cache(maxsize=64)

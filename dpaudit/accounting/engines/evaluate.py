@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -10,14 +10,16 @@ from typing import Final, TypeAlias
 
 from dpaudit.accounting.engines.binary import many_binary
 from dpaudit.accounting.engines.bounds import certified_bounds
-from dpaudit.accounting.engines.closed_forms import closed_form
+from dpaudit.accounting.engines.closed_forms import closed_form, exact_profile
 from dpaudit.accounting.engines.contour import NOT_RUN, contour
 from dpaudit.accounting.engines.finishing import finished
-from dpaudit.accounting.engines.tilted import rough_upper_end, tilted_lattice
-from dpaudit.accounting.laws.between import are_pairs_above
-from dpaudit.accounting.laws.groups import SplitGroup, alternatives, require_direction
+from dpaudit.accounting.engines.tilted import rough_upper_end, sharp_lattice, tilted_lattice
+from dpaudit.accounting.laws.between import are_pairs_above, dominated_laws, dominating_laws
+from dpaudit.accounting.laws.groups import alternatives, require_direction
+from dpaudit.accounting.laws.unsampled import published_laws
 from dpaudit.accounting.model.composition import (
     Composition,
+    DeltaAt,
     EpsilonAt,
     Question,
     epsilon_of_greatest_loss,
@@ -44,43 +46,62 @@ def pure_epsilon(composition: Composition, question: Question) -> Enclosure | No
 
 
 # The first engine that applies gives the answer: exact ones come before narrow ones, and those before bounds.
-ENGINES: Final[tuple[Engine, ...]] = (pure_epsilon, closed_form, many_binary, contour, tilted_lattice, certified_bounds)
+ENGINES: Final[tuple[Engine, ...]] = (
+    pure_epsilon,
+    closed_form,
+    many_binary,
+    contour,
+    sharp_lattice,
+    tilted_lattice,
+    certified_bounds,
+)
+# Those that compute along lines and on lattices, and of these the ones whose ends are as near as the laws above and below allow.
+NUMERICAL: Final[tuple[Engine, ...]] = (contour, sharp_lattice, tilted_lattice)
+SHARP: Final[tuple[Engine, ...]] = (contour, sharp_lattice)
 # Positive deltas below this (about 1e-1213) are refused: enclosures end at 2**SMALLEST_EXPONENT.
 SMALLEST_DELTA: Final = Fraction(2) ** (SMALLEST_EXPONENT + 64)
 
 
 def evaluate(loss: Composition, question: Question) -> Enclosure:
-    """The answer for the worse of the two directions."""
+    """The answer for the worse of the two directions, and of all splits of a group."""
     if (settled := _settled(loss, question)) is not None:
         return settled
-    if any(isinstance(law, SplitGroup) for law, _ in loss.parts):
-        return _worst(alternatives(loss), question)
-    backward = loss.reversed()
-    engine, forward = _direction(loss, question)
-    if backward == loss:
-        return forward
-    # A coarse upper end below the lower end of the first direction shows that the maximum is there, for a fraction of an answer.
-    # Only numerical engines are worth it: exact forms and bounds are cheap in both directions.
-    rough = rough_upper_end(backward, question) if engine in {contour, tilted_lattice} else None
-    if rough is not None and rough.upper <= forward.lower:
-        reason = Reason("the other direction loses less: an upper end from wide cells", (rough.reason,))
-        return Enclosure(forward.lower, forward.upper, Reason("the worse of the two directions", (forward.reason, reason)))
-    other = _direction(backward, question)[1]
-    reason = Reason("the worse of the two directions", (forward.reason, other.reason))
-    return Enclosure(max(forward.lower, other.lower), max(forward.upper, other.upper), reason)
+    sides = _sides(loss)
+    engine, worst = _direction(sides[0], question)
+    sharp = engine in SHARP
+    grounds = [worst.reason]
+    for side in sides[1:]:
+        # Only numerical engines are worth a look at wide cells: exact forms and bounds are cheap in all directions.
+        less = _loses_less(side, question, worst, beside=sides[0] if sharp else None) if engine in NUMERICAL else None
+        if less is None:
+            engine, other = _direction(side, question)
+            worst, less = Enclosure(max(worst.lower, other.lower), max(worst.upper, other.upper)), other.reason
+        grounds.append(less)
+    if len(sides) == 1:
+        return worst
+    statement = "the worse of the two directions" if len(sides) == 2 else "the worst split of a group"
+    return replace(worst, reason=Reason(statement, tuple(grounds)))
 
 
-def _worst(ways: Sequence[Composition], question: Question) -> Enclosure:
-    """The worst answer of several compositions; coarse upper ends below what is known settle most of them."""
-    worst = evaluate(ways[0], question)
-    for way in ways[1:]:
-        coarse = [rough_upper_end(side, question) for side in (way, way.reversed())]
-        if all(end is not None and end.upper <= worst.lower for end in coarse):
-            continue
-        found = evaluate(way, question)
-        reason = Reason("the worst split of a group", (worst.reason, found.reason))
-        worst = Enclosure(max(worst.lower, found.lower), max(worst.upper, found.upper), reason)
-    return worst
+@lru_cache(maxsize=64)
+def _sides(loss: Composition) -> tuple[Composition, ...]:
+    """All that the answer is the worst of: both directions of every split of a group, equal ones once."""
+    return tuple(dict.fromkeys(side for way in alternatives(loss) for side in (way, way.reversed())))
+
+
+def _loses_less(side: Composition, question: Question, worst: Enclosure, *, beside: Composition | None) -> Reason | None:
+    """Why a direction moves neither end: a coarse upper end of its delta at one epsilon is small enough; None where it is not."""
+    # Where its laws above are those of another direction, whose sharp answer took its upper end from them, only its laws below
+    # could move anything.
+    if isinstance(worst.lower, float):
+        return Reason("epsilon is infinite in another direction")
+    alike = beside is not None and dominating_laws(side) == dominating_laws(beside) and not published_laws(beside)
+    laws = dominated_laws(side) if alike and not (exact_profile(side) or exact_profile(beside)) else side
+    place, most = (question.epsilon, worst.lower) if isinstance(question, DeltaAt) else (worst.lower, question.delta)
+    rough = rough_upper_end(laws, place) if laws.parts else infinite_loss(laws)
+    if rough is None or rough.upper > most:
+        return None
+    return Reason("the other direction loses less: an upper end from wide cells", (rough.reason,))
 
 
 def evaluate_one(loss: Composition, question: Question) -> Enclosure:
@@ -104,7 +125,7 @@ def _direction(composition: Composition, question: Question) -> tuple[Engine, En
     engine, answer = _first_answer(composition, question)
     if is_narrow(answer):
         return engine, answer
-    return engine, finished(composition, question, answer, _plain, inverted=engine is contour)
+    return engine, finished(composition, question, answer, _plain, sharp=engine in SHARP)
 
 
 @lru_cache(maxsize=256)
@@ -120,11 +141,11 @@ def _first_answer(composition: Composition, question: Question) -> tuple[Engine,
         answer = engine(composition, question)
         if answer is None:
             continue
-        if engine is tilted_lattice:
+        if engine in {sharp_lattice, tilted_lattice}:
             answer = replace(answer, reason=Reason(answer.reason.statement, (*answer.reason.parts, Reason(NOT_RUN))))
         found = (engine, answer if found is None else found[1].intersect(answer))
         sharp = engine is contour and are_pairs_above(composition)  # both ends are as near as their laws allow
-        if is_narrow(found[1]) or sharp or engine is tilted_lattice:
+        if is_narrow(found[1]) or sharp or engine in {sharp_lattice, tilted_lattice}:
             break
     if found is not None:
         return found

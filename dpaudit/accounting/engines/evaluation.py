@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from flint import arb
@@ -16,7 +16,7 @@ from dpaudit.accounting.engines.convolution import Composed, convolve_laws
 from dpaudit.accounting.engines.lattice import MASS_BITS, Lattice, at_most, log_moments, powers, unit_sum
 from dpaudit.accounting.engines.plan import Plan
 from dpaudit.accounting.model.transform import Reals
-from dpaudit.exact import Enclosure, Endpoint, Reason, ball, ball_endpoints, outward, working_precision
+from dpaudit.exact import Enclosure, Reason, ball, ball_endpoints, outward, working_precision
 
 FADED: Final = 60  # The bump is summed up to where it has fallen by e^-60
 STEEP: Final = 2  # The bump falls at least this many times as fast as the weights of the tilt, or nothing is claimed from below
@@ -33,6 +33,17 @@ class Bump:
     rate: Fraction
     height: float
 
+    @cached_property
+    def _known(self) -> dict[tuple[Fraction, int], Reals]:
+        """Powers that were asked for: every question about one lattice asks for the same."""
+        return {}
+
+    def _falling(self, exponent: Fraction, count: int) -> Reals:
+        """The first powers of e^-exponent, computed once."""
+        if (exponent, count) not in self._known:
+            self._known[exponent, count] = powers(-exponent, count)(np.arange(count))
+        return self._known[exponent, count]
+
     def tilted_sum(
         self, masses: Reals, error: float, whole: float, *, tilt: Fraction, step: Fraction, first: int, gap: Fraction
     ) -> float:
@@ -46,7 +57,7 @@ class Bump:
             with working_precision(MASS_BITS):
                 fronts = [float((-ball(rate * near)).exp()) for rate in (slow, fast)]
                 rest = at_most((-ball(slow * (near + count * step))).exp())
-            weights = 2 * fronts[0] * powers(-slow * step, count)(places) - fronts[1] * powers(-fast * step, count)(places)
+            weights = 2 * fronts[0] * self._falling(slow * step, count) - fronts[1] * self._falling(fast * step, count)
             chosen = masses[(start + turn * places) % masses.size]
             total += float((chosen * weights).sum()) + error * float(weights.sum()) + 2 * rest * whole
         return self.height * total * ROOM
@@ -65,6 +76,18 @@ def bump_of(lattices: Sequence[Lattice], tilt: Fraction, size: int) -> Bump | No
         exact = ball(rate)
         logarithm = (exact - 1) * (exact - 1).log() - exact * exact.log() + ball(spread * rate * (rate + 1) / 4)
         return Bump(rate, at_most((logarithm + arb(touched) * arb(2) ** -MASS_ROOM).exp()))
+
+
+class Outside(NamedTuple):
+    """What a lattice says alike at every epsilon: the greatest weight, sums of weights, and tilted masses outside the window."""
+
+    # The weight e^(-tilt u) (1 - e^-u) is largest at u = `summit`; `slow` and `fast` are 1/(1 - e^(-rate step)) at both rates.
+    summit: arb
+    peak: float
+    slow: arb
+    fast: arb
+    above: float
+    below: float
 
 
 BLOCK: Final = 1 << 12  # Places whose weighted sums are kept together, so that a question adds up one block only
@@ -117,6 +140,12 @@ class Evaluated:
         return found
 
     @cached_property
+    def _lower_whole(self) -> float:
+        """At or above the sum of all lower masses."""
+        with working_precision(MASS_BITS):
+            return at_most(self._moments[False, "whole"].exp())
+
+    @cached_property
     def _weights(self) -> tuple[Reals, Reals]:
         """Powers of e^(-tilt step) and of e^(-(1 + tilt) step) from 0 to the length of a block."""
         count = min(BLOCK, self.plan.size) + 1
@@ -162,6 +191,17 @@ class Evaluated:
             first = (first + middle) / 2
         return first, max(first, last)
 
+    @cached_property
+    def _outside(self) -> Outside:
+        """What does not depend on epsilon."""
+        tilt, step = self.plan.tilt, self.plan.step
+        above, below = (
+            self._tail(self._place(place), upper=upper, above=place > 0) for place, upper in ((self.plan.size, True), (0, False))
+        )
+        with working_precision(MASS_BITS):
+            slow, fast = (-1 / (-ball(rate * step)).expm1() for rate in (tilt, 1 + tilt))
+            return Outside(ball(1 / tilt).log1p(), at_most(1 / ball(1 + tilt)), slow, fast, above, below)
+
     def _place(self, position: int) -> Fraction:
         """Loss at a position of the window."""
         return self._offset + (self.plan.first + position) * self.plan.step
@@ -189,34 +229,50 @@ class Evaluated:
             factor, (beyond, surely) = ball(self._log_scale - tilt * epsilon).exp(), self._infinities
             most = ball_endpoints(factor * arb(upper) + beyond)[1] if not beyond.is_nan() else math.inf
             least = ball_endpoints(factor * arb(lower) + surely)[0] if not surely.is_nan() else 0
-            infinite = ball_endpoints(beyond)[1] if beyond.is_finite() else math.inf
         least, most = max(least, Fraction(0)), min(most, Fraction(1))
-        return Enclosure(least, most, self._reason(terms, upper, infinite))
+        return Enclosure(least, most, self._reason(terms, upper))
+
+    def near(self, log_delta: float) -> Fraction | None:
+        """About where the finite part of delta has this logarithm, by Newton's rule in floats, which only steers; None if lost."""
+        tilt, step, start = float(self.plan.tilt), float(self.plan.step), float(self._place(0))
+        scale, place = float(self._log_scale), float(self.plan.near[0] + self.plan.near[1]) / 2
+        with np.errstate(all="ignore"):
+            for _ in range(12):
+                first = math.floor((place - start) / step) + 1
+                if not 0 <= first < self.plan.size:
+                    return None
+                behind = place - start - first * step
+                gain, cost = (
+                    one * math.exp(rate * behind) for one, rate in zip(self._sums(first)[:2], (tilt, 1 + tilt), strict=True)
+                )
+                if not 0 < cost < gain < math.inf:
+                    return None
+                moved = (scale - tilt * place + math.log(gain - cost) - log_delta) * (gain - cost) / cost
+                place += moved
+                if abs(moved) <= 1e-12 * abs(place):
+                    break
+        return Fraction(place) if place > 0 else None
 
     def _finite(self, epsilon: Fraction, first: int) -> tuple[float, float, tuple[float, float]]:
         """Bounds on the weighted sum of tilted masses beyond epsilon, and their terms for rounding and for the window."""
-        tilt, plan = self.plan.tilt, self.plan
+        tilt, plan, outside = self.plan.tilt, self.plan, self._outside
         start, beyond = self._place(first), self._place(plan.size)
         with working_precision(MASS_BITS):
-            near, peak = ball(epsilon - start), at_most(1 / ball(1 + tilt))
-            fronts = [(ball(rate) * near).exp() for rate in (tilt, 1 + tilt)]
-            sums = [front / -(-ball(rate * plan.step)).expm1() for front, rate in zip(fronts, (tilt, 1 + tilt), strict=True)]
-            spread = at_most(sums[0] - sums[1]) + UNDERFLOW  # of the weights at all places, endlessly many
-            faded = ball(beyond - epsilon) > ball(1 / tilt).log1p()
-            last = at_most((ball(tilt) * ball(epsilon - beyond)).exp()) if faded else peak
+            slow_front, fast_front = ((ball(rate) * ball(epsilon - start)).exp() for rate in (tilt, 1 + tilt))
+            # of the weights at all places, endlessly many
+            spread = at_most(slow_front * outside.slow - fast_front * outside.fast) + UNDERFLOW
+            past = ball(epsilon - beyond)
+            last = at_most((ball(tilt) * past).exp()) if -past > outside.summit else outside.peak
         unit = unit_sum(BLOCK + 8 * plan.size // self._weights[0].size)
-        slow, fast = (float(front) for front in fronts)
+        slow, fast = float(slow_front), float(fast_front)
         upper_gain, upper_cost, lower_gain, lower_cost = (
             one * front for one, front in zip(self._sums(first), (slow, fast, slow, fast), strict=True)
         )
         upper_error = unit * (upper_gain + upper_cost) + self._masses.upper_error * spread + UNDERFLOW
         lower_error = unit * (lower_gain + lower_cost) + self._masses.lower_error * spread + UNDERFLOW
         upper, lower = upper_gain - upper_cost, lower_gain - lower_cost
-        left_out = last * self._tail(beyond, upper=True, above=True)
-        wrapped = peak * (
-            self._tail(self._place(0), upper=False, above=False)
-            + self._tail(epsilon + plan.size * plan.step, upper=False, above=True)
-        )
+        left_out = last * outside.above
+        wrapped = outside.peak * (outside.below + self._tail(epsilon + plan.size * plan.step, upper=False, above=True))
         bump = self._bump
         smeared = (
             0.0
@@ -224,7 +280,7 @@ class Evaluated:
             else bump.tilted_sum(
                 self._masses.lower,
                 self._masses.lower_error,
-                at_most(self._moments[False, "whole"].exp()),
+                self._lower_whole,
                 tilt=tilt,
                 step=plan.step,
                 first=first,
@@ -234,20 +290,30 @@ class Evaluated:
         most, least = (upper + upper_error + left_out) * (1 + 2.0**-48), (lower - lower_error - wrapped - smeared) * (1 - 2.0**-48)
         return most, least if least > 0 else 0.0, (max(upper_error, lower_error), left_out + wrapped)
 
-    def _reason(self, terms: tuple[float, float], upper: float, infinite: Endpoint) -> Reason:
+    def _reason(self, terms: tuple[float, float], upper: float) -> Reason:
         """Theorems and error terms."""
-        plan, laws, cells = self.plan, len(self.lattices), sum(lattice.index.size - 1 for lattice in self.lattices)
-        step, tilt = (outward(value, digits=4, up=True) for value in (plan.step, plan.tilt))
+        (lattice, infinite), size = self._grounds, self.plan.size
         rounding, window = (_share(term, upper) for term in terms)
         parts = (
-            f"lattice: spreading raises and fusion lowers every profile; {cells} cells of {laws} laws, step {step}, tilt {tilt}",
-            f"error term: rounding in transforms of length {plan.size}, in powers and sums: at most {rounding} of the upper end",
-            f"error term: losses outside the window: at most {window} of the upper end",
-            f"infinite loss, or one beyond the lattice: at most {outward(infinite, digits=3, up=True)}",
+            lattice,
+            Reason(f"error term: rounding in transforms of length {size}, in powers and sums: at most {rounding} of the upper end"),
+            Reason(f"error term: losses outside the window: at most {window} of the upper end"),
+            infinite,
         )
-        return Reason(
-            "composed on a tilted lattice between an upper and a lower law (docs/engines.md)",
-            tuple(Reason(part) for part in parts),
+        return Reason("composed on a tilted lattice between an upper and a lower law (docs/engines.md)", parts)
+
+    @cached_property
+    def _grounds(self) -> tuple[Reason, Reason]:
+        """What reasons say alike at every epsilon: about the lattice, and about the infinite loss."""
+        plan, laws, cells = self.plan, len(self.lattices), sum(lattice.index.size - 1 for lattice in self.lattices)
+        step, tilt = (outward(value, digits=4, up=True) for value in (plan.step, plan.tilt))
+        beyond = self._infinities[0]
+        infinite = ball_endpoints(beyond)[1] if beyond.is_finite() else math.inf
+        return (
+            Reason(
+                f"lattice: spreading raises and fusion lowers every profile; {cells} cells of {laws} laws, step {step}, tilt {tilt}"
+            ),
+            Reason(f"infinite loss, or one beyond the lattice: at most {outward(infinite, digits=3, up=True)}"),
         )
 
 

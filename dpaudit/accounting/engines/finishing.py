@@ -27,11 +27,11 @@ FIXED: Final = tuple(Fraction(size, 64) * 2**power for power in range(10) for si
 PUBLISHED: Final = "the hidden choice of records published: a mixture loses at most what its components lose"
 
 
-def finished(composition: Composition, question: Question, first: Enclosure, plain: Plain, *, inverted: bool = False) -> Enclosure:
+def finished(composition: Composition, question: Question, first: Enclosure, plain: Plain, *, sharp: bool = False) -> Enclosure:
     """The answer of one direction from the best of all ends; what was asked before has no influence on it."""
-    # Where the first answer is from lines (`inverted`) it is as near as the laws above and below allow.
+    # A `sharp` first answer is as near as the laws above and below allow.
     best, known = (
-        _best(composition, question, first, plain, inverted=inverted),
+        _best(composition, question, first, plain, sharp=sharp),
         dominating_laws(composition) == dominated_laws(composition),
     )
     if not known:  # a class of mechanisms is wide whatever is done, and the shape of its ends would cost as much again
@@ -47,25 +47,23 @@ def finished(composition: Composition, question: Question, first: Enclosure, pla
     return _joined([best, implied(question.epsilon, others, _limit(composition))])
 
 
-def _best(
-    composition: Composition, question: Question, first: Enclosure | None, plain: Plain, *, inverted: bool = False
-) -> Enclosure:
+def _best(composition: Composition, question: Question, first: Enclosure | None, plain: Plain, *, sharp: bool = False) -> Enclosure:
     """The best ends of the engines, of few outcomes, and of the published choice, as long as they are needed."""
     found = [plain(composition, question) if first is None else first]
-    for one in _further(composition, question, plain, inverted=inverted):
+    for one in _further(composition, question, plain, sharp=sharp):
         if is_narrow(found[-1]):
             break
         found.append(_joined([found[-1], one]))
     return found[-1]
 
 
-def _further(composition: Composition, question: Question, plain: Plain, *, inverted: bool) -> Iterator[Enclosure]:
+def _further(composition: Composition, question: Question, plain: Plain, *, sharp: bool) -> Iterator[Enclosure]:
     """Answers, the cheap ones first; those that hold from one side only have the trivial end on the other."""
     most: Endpoint = Fraction(1) if isinstance(question, DeltaAt) else float("inf")
     if published := published_laws(composition):
         worst = max((plain(way, question) for way in published), key=lambda answer: answer.upper)
         yield Enclosure(Fraction(0), worst.upper, Reason(PUBLISHED, (worst.reason,)))
-    if inverted:
+    if sharp:
         return
     if (tilted := tilted_end(composition, question)) is not None:
         yield tilted

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
-from flint import arb, ctx
+from flint import arb
 
 from dpaudit.accounting.model.composition import Composition, infinite_loss
-from dpaudit.accounting.model.search import golden_section
+from dpaudit.accounting.model.search import golden_section, log_of
 from dpaudit.exact import Reason, ball, ball_endpoints, outward, working_precision
 
 PLACES: Final = 1024  # Orders that are tried have multiples of 1 over this as log2(order - 1)
 LOG2_ORDERS: Final = (-80.0 * PLACES, 200.0 * PLACES)  # Range of places in which the best order is sought
 MOST_REFINED: Final = 8  # Laws up to which one order more, between the places, is worth its time: it gains some 1e-6 of delta
+LARGEST: Final = Fraction(10**15)  # Epsilons beyond this are as good as this one where floats choose an order
 STEPS: Final = 36  # Golden section steps, which shrink the range to 1e-5 of it
 
 
@@ -41,28 +42,60 @@ class MomentBound:
 
 def moment_bound(composition: Composition, epsilon: Fraction) -> MomentBound:
     """An upper bound on delta in this direction: the mass of infinite losses plus the moment bound for the finite ones."""
-    known = _known_lines(composition)
+    place = float(min(epsilon, LARGEST))
 
-    def exponent(place: float) -> arb | None:
-        """Logarithm of the bound at the order of a place, which further questions meet again."""
-        key = int(ctx.prec), place
-        if key not in known:
-            known[key] = _line(composition, _order_at(place))
-        line = known[key]
-        return None if line is None else line[1] - line[0] * ball(epsilon)
+    def exponent(found: tuple[float, float]) -> float:
+        """Logarithm of the bound at an order, in floats."""
+        return found[1] - found[0] * place
 
-    # The first precision only chooses the order: any order gives a valid bound, and the second computes it.
-    with working_precision(64):
-        best: float = round(golden_section(lambda place: _steering(exponent(round(place))), *LOG2_ORDERS, STEPS)[2])
-        if len(composition.parts) <= MOST_REFINED:
-            best += _lowest_beside([_steering(exponent(best + step)) for step in (-1, 0, 1)])
+    # Floats only choose the order: any order gives a valid bound.
+    best: float = _best_place(composition, exponent)
+    if len(composition.parts) <= MOST_REFINED:
+        best += _lowest_beside([exponent(_floats(composition, best + step)) for step in (-1, 0, 1)])
     with working_precision(192):
-        least = exponent(best)
+        line = _line(composition, best)
+        least = None if line is None else line[1] - line[0] * ball(epsilon)
         finite = ball_endpoints(least.exp())[1] if least is not None and least.is_finite() else math.inf
     bound = finite + infinite_loss(composition).upper
     if bound >= 1:
         return MomentBound(Fraction(1), Fraction(0))
     return MomentBound(Fraction(bound), 1 + _order_at(best))
+
+
+def near_epsilon(composition: Composition, delta: Fraction) -> Fraction | None:
+    """About the epsilon at which the moment bound is delta, in floats, None where there is none: a search begins there."""
+    finite = delta - infinite_loss(composition).upper
+    if not isinstance(finite, Fraction) or finite <= 0:
+        return None
+    sought = log_of(finite)
+
+    def epsilon(found: tuple[float, float]) -> float:
+        """Where the bound of one order is as large."""
+        return (found[1] - sought) / found[0]
+
+    least = epsilon(_floats(composition, _best_place(composition, epsilon)))
+    return Fraction(least) if 0 < least < math.inf else None
+
+
+def _best_place(composition: Composition, value: Callable[[tuple[float, float]], float]) -> int:
+    """The place of the grid at which a function of the order and of the logarithm of the bound at epsilon 0 is least."""
+
+    def steering(place: float) -> float:
+        number = value(_floats(composition, round(place)))
+        return math.inf if math.isnan(number) else number
+
+    return round(golden_section(steering, *LOG2_ORDERS, STEPS)[2])
+
+
+def _floats(composition: Composition, place: float) -> tuple[float, float]:
+    """The order less 1 at a place, and the logarithm of the bound at epsilon 0, infinite where there is none; remembered."""
+    known = _known_lines(composition)
+    if place not in known:
+        with working_precision(64):
+            line = _line(composition, place)
+            finite = line is not None and line[1].is_finite()
+            known[place] = (float(line[0]), float(line[1]) if finite else math.inf) if line is not None else (1.0, math.inf)
+    return known[place]
 
 
 def _order_at(place: float) -> Fraction:
@@ -78,13 +111,14 @@ def _lowest_beside(values: Sequence[float]) -> float:
 
 
 @lru_cache(maxsize=64)
-def _known_lines(composition: Composition) -> dict[tuple[int, float], tuple[arb, arb] | None]:  # noqa: ARG001 - the key
-    """What was computed for a composition, by precision and place."""
+def _known_lines(composition: Composition) -> dict[float, tuple[float, float]]:  # noqa: ARG001 - the key
+    """What was computed for a composition, by place."""
     return {}
 
 
-def _line(composition: Composition, order: Fraction) -> tuple[arb, arb] | None:
-    """The order, and the logarithm of the bound at epsilon 0; None where a moment is not known."""
+def _line(composition: Composition, place: float) -> tuple[arb, arb] | None:
+    """The order less 1, and the logarithm of the bound at epsilon 0; None where a moment is not known."""
+    order = _order_at(place)
     value = ball(order) * ball(order).log() - ball(1 + order) * ball(1 + order).log()
     for law, count in composition.parts:
         moment = law.log_moment(order)
@@ -92,9 +126,3 @@ def _line(composition: Composition, order: Fraction) -> tuple[arb, arb] | None:
             return None
         value += moment * count
     return ball(order), value
-
-
-def _steering(value: arb | None) -> float:
-    """A float that steers the search; infinity where there is no bound."""
-    number = math.inf if value is None or not value.is_finite() else float(value)
-    return math.inf if math.isnan(number) else number

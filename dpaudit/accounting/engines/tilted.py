@@ -17,8 +17,8 @@ from dpaudit.accounting.engines.lattice import lattice_of
 from dpaudit.accounting.engines.parts import Parts, parts_of
 from dpaudit.accounting.engines.plan import WIDTH, Plan, choose_plan
 from dpaudit.accounting.engines.saddles import COARSER, saddles_of, tilt_at
-from dpaudit.accounting.laws.between import dominated_laws, dominating_laws
-from dpaudit.accounting.model.composition import Composition, DeltaAt, Question, greatest_loss, infinite_loss
+from dpaudit.accounting.laws.between import are_pairs_above, dominated_laws, dominating_laws
+from dpaudit.accounting.model.composition import Composition, DeltaAt, Question, greatest_loss, infinite_loss, is_narrow
 from dpaudit.accounting.model.search import log_of
 from dpaudit.accounting.model.transform import is_standard
 from dpaudit.exact import Enclosure, Reason
@@ -26,6 +26,7 @@ from dpaudit.exact import Enclosure, Reason
 # Bits of the tail at which laws with endlessly many values are cut; the second where the first leaves too many values.
 TAILS: Final = (1200, 320)
 LARGEST: Final = Fraction(10**15)  # Epsilons beyond this are as good as this one for a plan
+NARROW_BETWEEN: Final = Fraction(1, 100)  # The same of delta above or below a class of mechanisms
 NARROW: Final = Fraction(1, 10**6)  # Relative width of an epsilon that needs no lattice
 # Standard deviations by which the tilt of a lattice may miss, and of one that is only compared with; the widest step of the first.
 NEAR, ROUGHLY_NEAR, FINE = 1.0, 3.0, 8
@@ -37,26 +38,46 @@ SMALL_PLAN: Final = 1 << 22
 ROUGH: Final = 0.25  # Relative width at which directions are compared
 
 
+def sharp_lattice(composition: Composition, question: Question) -> Enclosure | None:
+    """Delta or epsilon in one direction from the laws above and below alone; None where either lattice leaves its laws wide."""
+    highest, lowest, above, below = _both(composition)
+    # Of laws that are pairs moments are never as near as a lattice, and take as long; closed forms come first.
+    if not (above and below) or not are_pairs_above(composition) or exact_profile(highest) or exact_profile(lowest):
+        return None
+    high = _answer(highest, above, question, WIDTHS)
+    low = high if below == above or high is None else _answer(lowest, below, question, WIDTHS)
+    # Between two laws a percent matters little, and what else could be tried is never so near.
+    wanted = NARROW_BETWEEN if highest != lowest and isinstance(question, DeltaAt) else Fraction(WIDTH)
+    return None if high is None or low is None or not (is_narrow(high, wanted) and is_narrow(low, wanted)) else _between(high, low)
+
+
 def tilted_lattice(composition: Composition, question: Question) -> Enclosure | None:
     """Delta or epsilon in one direction: certified bounds where they are narrow, else what they and the lattice both allow."""
     # None where the distribution functions of some law are not known from above, and those of no law from below. Other laws that
     # dominate and have a closed form are left to the bounds, which read it, unless that form finds no end.
-    above, below = parts_of(composition, lower=False), parts_of(composition, lower=True)
+    highest, lowest, above, below = _both(composition)
     if not (above or below):
         return None
     bounds = certified_bounds(composition, question)
-    narrow = Fraction(WIDTH) if isinstance(question, DeltaAt) else NARROW
-    if bounds.lower == bounds.upper or (not isinstance(bounds.upper, float) and bounds.width <= bounds.upper * narrow):
+    if is_narrow(bounds, Fraction(WIDTH) if isinstance(question, DeltaAt) else NARROW):
         return bounds
-    highest = dominating_laws(composition)
     closed = highest != composition and not isinstance(bounds.upper, float) and exact_profile(highest) is not None
     high = _answer(highest, above, question, WIDTHS) if above and not closed else None
-    low = high if below == above and not closed else _low(dominated_laws(composition), below, question)
+    low = high if below == above and not closed else _low(lowest, below, question)
+    return bounds if high is None and low is None else bounds.intersect(_between(high, low))
+
+
+def _both(composition: Composition) -> tuple[Composition, Composition, Parts | None, Parts | None]:
+    """The laws above and below, and their distributions."""
+    above, below = parts_of(composition, lower=False), parts_of(composition, lower=True)
+    return dominating_laws(composition), dominated_laws(composition), above, below
+
+
+def _between(high: Enclosure | None, low: Enclosure | None) -> Enclosure:
+    """The upper end of one answer and the lower end of another, trivial ones where there is none."""
     reasons = tuple(answer.reason for answer in (high, low) if answer is not None)
-    if not reasons:
-        return bounds
     reason = reasons[0] if high is low else Reason("upper end from the laws above, lower end from those below", reasons)
-    return bounds.intersect(Enclosure(low.lower if low else Fraction(0), high.upper if high else math.inf, reason))
+    return Enclosure(low.lower if low else Fraction(0), high.upper if high else math.inf, reason)
 
 
 def lattice_below(composition: Composition, question: Question) -> Enclosure:
@@ -71,10 +92,10 @@ def _low(lowest: Composition, below: Parts | None, question: Question) -> Enclos
     return _answer(lowest, below, question, WIDTHS) if below and exact_profile(lowest) is None else None
 
 
-def rough_upper_end(composition: Composition, question: Question) -> Enclosure | None:
-    """A cheap upper end for one direction, None where the lattice does not apply: it often shows that the other one counts."""
+def rough_upper_end(composition: Composition, epsilon: Fraction) -> Enclosure | None:
+    """Delta of one direction between cheap ends, None where the lattice does not apply: it often shows that another counts."""
     above = parts_of(composition, lower=False)
-    return _answer(dominating_laws(composition), above, question, (ROUGH,)) if above else None
+    return _answer(dominating_laws(composition), above, DeltaAt(epsilon), (ROUGH,)) if above else None
 
 
 def lattice_for(composition: Composition, *, epsilon: Fraction, width: float = WIDTH) -> Evaluated | None:
@@ -83,10 +104,14 @@ def lattice_for(composition: Composition, *, epsilon: Fraction, width: float = W
     return _lattice_near(parts, float(epsilon), None, (width,)) if parts else None
 
 
-def _answer(composition: Composition, parts: Parts, question: Question, widths: Sequence[float]) -> Enclosure | None:
+def _answer(composition: Composition, parts: Parts, question: Question, widths: tuple[float, ...]) -> Enclosure | None:
     """The answer on a lattice that suits the question; None where no plan does."""
-    if not is_standard():
-        return None
+    return _asked(composition, parts, question, widths) if is_standard() else None
+
+
+@lru_cache(maxsize=8)
+def _asked(composition: Composition, parts: Parts, question: Question, widths: tuple[float, ...]) -> Enclosure | None:
+    """The same in standard arithmetic; engines that follow each other ask alike."""
     limit = infinite_loss(composition)
     if isinstance(question, DeltaAt):
         found = _lattice_near(parts, float(min(question.epsilon, LARGEST)), None, widths)
@@ -98,7 +123,9 @@ def _answer(composition: Composition, parts: Parts, question: Question, widths: 
     if found is None:
         return None
     evaluated = found
-    return Profile(lambda epsilon, _: _delta_within(evaluated, epsilon), limit, greatest_loss(composition)).answer(question)
+    near = evaluated.near(log_of(finite))
+    profile = Profile(lambda epsilon, _: _delta_within(evaluated, epsilon), limit, greatest_loss(composition), lambda _: near)
+    return profile.answer(question)
 
 
 def _delta_within(evaluated: Evaluated, epsilon: Fraction) -> Enclosure:

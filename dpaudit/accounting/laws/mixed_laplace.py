@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -36,7 +36,7 @@ class MixedLaplace(FiniteLosses, NoGap):
     epsilon: Fraction
     up: Weights
     down: Weights
-    name: str
+    name: str = field(compare=False)
 
     def describe(self) -> str:
         return self.name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -36,7 +36,7 @@ class NormalMixtures:
     up: Weights
     down: Weights
     unit_squared: Fraction
-    name: str
+    name: str = field(compare=False)
 
     @property
     def reach(self) -> tuple[Fraction, Fraction]:

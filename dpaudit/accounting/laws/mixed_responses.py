@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from flint import arb
@@ -25,7 +25,7 @@ class MixedResponses(FiniteLosses):
     epsilon: Fraction
     up: Weights
     down: Weights
-    name: str
+    name: str = field(compare=False)
 
     def describe(self) -> str:
         return self.name

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from dpaudit.accounting.laws.allocation import Allocated
 from dpaudit.accounting.laws.between import dominating_laws
 from dpaudit.accounting.laws.sampled import Sampled
@@ -10,6 +12,7 @@ from dpaudit.accounting.model.composition import Composition, merge_parts
 from dpaudit.accounting.model.law import Law
 
 
+@lru_cache(maxsize=64)
 def published_laws(composition: Composition) -> tuple[Composition, ...]:
     """Return compositions the worst of which dominates: every law in the place of its samples; none where nothing is sampled."""
     # Given the choice, a release is the base pair or a pair of equal laws; delta is jointly convex, and that of equal laws is the

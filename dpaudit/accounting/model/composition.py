@@ -106,6 +106,7 @@ def is_narrow(answer: Enclosure, width: Fraction = NARROW) -> bool:
 LONGEST_POWER: Final = 1 << 14  # Powers of rationals with more bits than this are enclosed in a ball
 
 
+@lru_cache(maxsize=256)
 def greatest_loss(composition: Composition) -> LossValue | None:
     """Sum of the greatest finite losses, None when one of them is unbounded: the suprema of independent losses add."""
     values = []

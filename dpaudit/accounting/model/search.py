@@ -13,6 +13,10 @@ from dpaudit.exact import Endpoint
 
 RELATIVE_WIDTH: Final = Fraction(1, 1 << 34)  # The search stops when the bracket is this narrow relative to its upper end
 SMALLEST_POINT: Final = Fraction(1, 1 << 256)  # The search does not look below this point: the lower end is then 0
+MOST_STEPS: Final = 8  # Steps from a guess before the whole range is searched
+LONGEST_STEP: Final = 2.0**30  # Factor by which one of them may be longer than the one before
+OVERSHOT: Final = 2.0**-6  # How far they go beyond where the function is expected to cross, relative to their length
+CURVED: Final = 4  # About the error of a secant of relative length 1, relative to the distance of its root from its nearer end
 LARGEST_POINT: Final = Fraction(1 << 1024)  # The search does not look above this point: the upper end is then infinite
 
 
@@ -20,15 +24,13 @@ def crossing(
     value: Callable[[Fraction], Endpoint], target: Fraction, most: Endpoint, near: Fraction | None = None
 ) -> tuple[Endpoint, Endpoint]:
     """A point where the function exceeds `target` (0 if there is none) and a point where it does not."""
-    # `most` is a point from which on the function is known not to exceed the target, infinity when there is none. Every point is
-    # decided by evaluating the function; floats only choose where to look next.
-    if value(Fraction(0)) <= target:
+    # `most` is a point from which on the function is known not to exceed the target, infinity when there is none; `near` is a
+    # guess. Every point is decided by evaluating the function; floats only choose where to look next.
+    found_near = None if near is None else _around(value, target, near, most)
+    if found_near is None and value(Fraction(0)) <= target:
         return Fraction(0), Fraction(0)
-    # Where `near` is given, the search begins in a narrow range around it.
-    low, high = Fraction(0), most if isinstance(most, Fraction) else Fraction(1)
-    if near is not None and 0 < near < most:
-        low, high, most = _around(value, target, near, most)
-    while isinstance(most, float) and value(high) > target:
+    low, high = found_near or (Fraction(0), most if isinstance(most, Fraction) else Fraction(1))
+    while found_near is None and isinstance(most, float) and value(high) > target:
         low, high = high, high * high * 2
         if high > LARGEST_POINT:
             return low, math.inf
@@ -48,19 +50,25 @@ def crossing(
 
 def _around(
     value: Callable[[Fraction], Endpoint], target: Fraction, near: Fraction, most: Endpoint
-) -> tuple[Fraction, Fraction, Endpoint]:
-    """Ends of a range around a point, ever wider until the function crosses the target in it; the last is known to be one."""
-    step, start = near / 512, near
-    above = value(near) > target
-    while True:
+) -> tuple[Fraction, Fraction] | None:
+    """Points beside a guess between which the function crosses the target, None where a few steps find none."""
+    if not 0 < near < most:
+        return None
+    start, step = near, near * RELATIVE_WIDTH / 4
+    above, excess = value(near) > target, _log_ratio(value(near), target)
+    for _ in range(MOST_STEPS):
         end = start + step if above else start - step
-        if end <= 0:
-            return Fraction(0), start, start
-        if end >= most:
-            return start, Fraction(most), most
-        if (value(end) > target) != above:
-            return (start, end, end) if above else (end, start, start)
-        start, step = end, 4 * step
+        if end <= 0 or end >= most:
+            return None
+        found = value(end)
+        if (found > target) != above:
+            return (start, end) if above else (end, start)
+        # As far as the two last points say that it is, and a little beyond.
+        left = _log_ratio(found, target)
+        factor = abs(left / (excess - left)) if excess != left and math.isfinite(excess - left) else LONGEST_STEP
+        start, excess = end, left
+        step = min(step * Fraction(min(factor, LONGEST_STEP) + OVERSHOT) + near * RELATIVE_WIDTH / 4, near)
+    return None
 
 
 def golden_section(value: Callable[[float], float], low: float, high: float, steps: int) -> tuple[float, float, float]:
@@ -92,12 +100,13 @@ def _bisection(low: Fraction, high: Fraction, slow: int) -> Fraction:
 
 
 def _secant(low: Fraction, high: Fraction, excess_low: float, excess_high: float) -> Fraction | None:
-    """The root of the secant, moved a little across so that the bracket closes from both sides; None where there is none."""
+    """The root of the secant, moved across by about its error so that the bracket closes from both sides; None without one."""
     if not (math.isfinite(excess_low) and math.isfinite(excess_high)) or excess_low <= excess_high:
         return None
-    nudge = RELATIVE_WIDTH * high / 3
     root = low + Fraction(excess_low / (excess_low - excess_high)) * (high - low)
-    root += nudge if root - low < high - root else -nudge
+    nudge, near = RELATIVE_WIDTH * high / 3, min(root - low, high - root)
+    beyond = nudge + near * min((high - low) / high * CURVED, Fraction(1, 4))
+    root += beyond if root - low < high - root else -beyond
     return _short(min(max(root, low + nudge), high - nudge), low, high)
 
 

@@ -278,13 +278,13 @@ def test_an_answer_without_a_line_says_so():
 @pytest.mark.parametrize("question", [DeltaAt(Fraction(250)), EpsilonAt(Fraction(1, 10**6))])
 @pytest.mark.parametrize("factor", [Fraction(9, 10), Fraction(11, 10)])
 def test_a_line_that_contradicts_the_lattice_fails_loudly(monkeypatch, question, factor):
-    original = Contour.delta
+    original = Contour.ends
 
     def moved(self, epsilon):
-        found = original(self, epsilon)
-        return replace(found, lower=found.lower * factor, upper=found.upper * factor)
+        least, most, terms = original(self, epsilon)
+        return least * factor, most * factor, terms
 
-    monkeypatch.setattr(Contour, "delta", moved)
+    monkeypatch.setattr(Contour, "ends", moved)
     with pytest.raises(EngineDisagreement, match="DPA203"):
         evaluate((500 * laplace(1)).composition, question)
 

@@ -195,14 +195,14 @@ def test_the_worse_direction_counts_and_a_rough_end_only_decides_which_it_is():
     found = evaluate(loss.composition, question)
     assert forward.lower > backward.upper
     assert forward.lower <= found.lower <= found.upper <= forward.upper
-    assert backward.upper <= rough_upper_end(loss.reversed(), question).upper
+    assert rough_upper_end(loss.reversed(), Fraction(found.lower)).upper <= question.delta
     turned = evaluate(loss.reversed().composition, question)
     assert (found.lower, found.upper) == (turned.lower, turned.upper)
 
 
 def test_a_law_that_is_known_from_above_only_is_left_to_the_bounds():
     assert tilted_lattice(3 * zcdp("1/2"), DeltaAt(Fraction(1))) is None
-    assert rough_upper_end(compose(zcdp("1/2"), gaussian(1)), DeltaAt(Fraction(1))) is None
+    assert rough_upper_end(compose(zcdp("1/2"), gaussian(1)), Fraction(1)) is None
 
 
 def test_what_is_known_from_below_beside_it_still_counts():
@@ -221,7 +221,6 @@ def test_an_answer_names_every_error_term():
         "beyond the lattice",
     ]
     assert [] == [word for word in words if word not in why]
-    assert "intersection of two independent enclosures" in why
 
 
 def test_engines_that_contradict_each_other_fail_loudly(monkeypatch):
