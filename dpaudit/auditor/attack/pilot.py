@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
+from dpaudit.auditor.attack.contrast import contrast
 from dpaudit.auditor.attack.course import Clock, Course, join_runs
 from dpaudit.auditor.attack.plans import ENOUGH_TO_CHOOSE, FEWEST_PILOT_RUNS, MOST_PILOT, Plan, with_pilot
 from dpaudit.auditor.attack.tallies import ROWS_TO_CUT, Cells, Tally, cells_of, expected_bounds, tally_of
@@ -27,12 +28,17 @@ from dpaudit.auditor.statistics.bounds import ClaimPoint
 FEWEST_EACH: Final = 2**12
 """No pair is dropped before every pair has had this many runs."""
 
+_CROWD: Final = 8
+"""Of more pairs than these with too few runs for that, the best quarter, and at least so many, get two fifths of the runs."""
+
+_FIRST_SHARE: Final = (3, 5)
 _PILOT_TIME: Final = 0.1
 _LONGEST_PILOT_TIME: Final = 0.4
 _BATCH: Final = 8
 _ROWS_FOR_PRECISION: Final = 2**15
 _MOST_FINE: Final = 4
 
+Merit: TypeAlias = tuple[float, float]
 Ranking: TypeAlias = Callable[[tuple[Matrix, Labels], int], tuple[RankedEvent, ...]]
 """Events of a pair's runs, best first, for a bound on so many fresh runs."""
 
@@ -92,9 +98,13 @@ def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
             bankroll = teach_bankroll(course, first_line(case.lines), {pair: seen[pair] for pair in alive})
         if len(alive) > 1 and ends_round:
             merit = _estimate_promises(course, {pair: seen[pair] for pair in alive}, rank, tallies)
-            kept = 1 if last or enough else (len(alive) + 1) // 2
+            kept = 1 if last or enough else _count_kept(course, alive)
             # Of pairs that promise the same, those of few records come first: one record matters most there.
-            alive = sorted(sorted(alive, key=lambda pair: (-merit[pair], not case.subject.pairs[pair].is_part, pair))[:kept])
+            alive = sorted(
+                sorted(alive, key=lambda pair: (*(-part for part in merit[pair]), not case.subject.pairs[pair].is_part, pair))[
+                    :kept
+                ]
+            )
             for pair in merit.keys() - set(alive):
                 seen[pair].clear()  # much memory, not read again
     return Pilot(alive[0], seen[alive[0]], bankroll, case.plan or with_pilot(course.runs, _affordable(course, clock, alive[0])))
@@ -135,7 +145,9 @@ def _next_chunks(course: Course, alive: list[int], sizes: Iterator[tuple[int, in
     later = max(0, (len(alive) - 1).bit_length() - 1) if case.seconds == math.inf else 0
     here = left - later * case.plan.pilot // rounds
     if later and course.runs // len(alive) + here // len(alive) < FEWEST_EACH:
-        here = left
+        # Too few runs to drop half again and again, and the best of a crowd by few runs is often one by chance.
+        first = case.seconds == math.inf and len(alive) == pairs > _CROWD
+        here = left * _FIRST_SHARE[0] // _FIRST_SHARE[1] if first else left
     last = here == left
     for index, size in sizes:
         step = min(size, here // len(alive))
@@ -144,6 +156,12 @@ def _next_chunks(course: Course, alive: list[int], sizes: Iterator[tuple[int, in
         if here < len(alive):
             break
     return chunks, last
+
+
+def _count_kept(course: Course, alive: Sequence[int]) -> int:
+    """Return how many pairs go on to the next round."""
+    few = course.case.plan is not None and course.runs // len(alive) < FEWEST_EACH and len(alive) > _CROWD
+    return max(_CROWD, len(alive) // 4) if few else (len(alive) + 1) // 2
 
 
 def _is_over(course: Course, clock: Clock) -> bool:
@@ -164,17 +182,21 @@ def _affordable(course: Course, clock: Clock, pair: int) -> int:
 
 def _estimate_promises(
     course: Course, seen: Mapping[int, Sequence[ChunkRuns]], rank: Ranking, tallies: dict[int, Tally]
-) -> dict[int, float]:
-    """Estimate what each pair promises, by counts where outputs or cells are few, else by the events that its runs suggest."""
+) -> dict[int, Merit]:
+    """Estimate what each pair promises, by counts where outputs or cells are few, else by the events that its runs suggest.
+
+    Of so few runs that no event promises anything, the contrast of the outputs remains.
+    """
     case, point = course.case, first_line(course.case.lines)
     if not _update_tallies(seen, tallies, case.manner.features.groups):
-        return {pair: _estimate_promise(join_runs(parts), rank, float(point.delta)) for pair, parts in seen.items()}
+        joined, delta = {pair: join_runs(parts) for pair, parts in seen.items()}, float(point.delta)
+        return {pair: (_estimate_promise(rows, rank, delta), contrast(*rows, delta)[1]) for pair, rows in joined.items()}
     datasets = [pair.first for pair in case.subject.pairs]
     firsts = [next(place for place, other in enumerate(datasets) if other is dataset) for dataset in datasets]
     # Where a clock ends the pilot, what follows it is not known here.
     runs = course.runs if case.plan is None or case.seconds < math.inf else case.plan.bound
     found = expected_bounds(tallies, firsts, point=point, final_runs=runs, alpha=case.half)
-    return {pair: found[pair] for pair in seen}
+    return {pair: (found[pair], 0.0) for pair in seen}
 
 
 def _update_tallies(seen: Mapping[int, Sequence[ChunkRuns]], tallies: dict[int, Tally], groups: Sequence[int]) -> bool:

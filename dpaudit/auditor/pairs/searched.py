@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, pairwise, permutations, product
+from itertools import islice, pairwise, permutations, product, zip_longest
 from typing import Any, Final, TypeAlias
 
 from dpaudit.auditor.data.domains import HIGH, HUGE, LOW, MISSING, ZERO, is_missing
@@ -234,13 +234,19 @@ _Way: TypeAlias = tuple[frozenset[str], list[list[Any]]]
 
 
 def _ways_of_size(rows: list[Any], strange: list[Strange]) -> Iterator[_Way]:
-    """From the data to no record, in several orders, and to as many records again that are all tied, of few data to more."""
+    """From the data to no record, in several orders, and to as many records again that are all tied, of few data to more.
+
+    Ways of both kinds come in turn, with the largest values first: where there are few runs, sums are followed far up and down.
+    """
     base = rows[:_LONGEST_WAY]
-    for ordered in (base, *_arranged(base)):
-        yield _REAL, [ordered[:count] for count in range(len(ordered), -1, -1)]
-    for one in (*_corners(base), *_numeric(strange, ZERO, HIGH)):
-        longer = [*base, *[one.record] * max(len(base), _LONGEST_WAY // 2)]
-        yield one.labels, [longer[:count] for count in range(len(base), len(longer) + 1)]
+    more = max(len(base), _LONGEST_WAY // 2)
+    shorter = [(_REAL, [ordered[:count] for count in range(len(ordered), -1, -1)]) for ordered in (base, *_arranged(base))]
+    longer = [
+        (one.labels, [[*base, *[one.record] * count] for count in range(more + 1)])
+        for one in (*_numeric(strange, HIGH), *_corners(base), *_numeric(strange, ZERO))
+    ]
+    for ways in zip_longest(shorter, longer):
+        yield from (way for way in ways if way is not None)
 
 
 def _ways_of_values(rows: list[Any], strange: list[Strange], adjacency: Adjacency) -> Iterator[_Way]:

@@ -97,11 +97,11 @@ def noisy(query, scale):
 
 
 def mean_by_true_count(data, n, rng):
-    return (sum(data) + rng.laplace(scale=100, size=n)) / max(len(data), 1)
+    # A sum of what is not clipped is refuted on larger values than the data hold.
+    return (np.clip(data, 0, 100).sum() + rng.laplace(scale=100, size=n)) / max(len(data), 1)
 
 
 def mean_by_noisy_count(data, n, rng):
-    # A sum of what is not clipped is refuted on larger values than the data hold.
     return (np.clip(data, 0, 100).sum() + rng.laplace(scale=200, size=n)) / np.maximum(1, len(data) + rng.laplace(scale=2, size=n))
 
 
