@@ -26,6 +26,7 @@ BLANK: Final = "an empty text among few categories"
 LONG: Final = "a long text"
 MARKED: Final = "a text with commas, quotes and ends of lines"
 UNSEEN: Final = "a new text"
+DIGIT: Final = "a digit that is no number"
 OTHER: Final = "a new category"
 MINUS: Final = "minus one"
 MISSING: Final = "a missing value"
@@ -34,7 +35,7 @@ OUTSIDE: Final = "outside what the data suggest"
 """What is unlike the data about a value, in the words of a report."""
 
 LABELS: Final = (
-    *(BETWEEN, ZERO, HIGH, LOW, NEAR, LEAP, LAST, MISSING, EMPTY, BLANK, HUGE, LONG, UNSEEN, OTHER, MARKED, MINUS, NAN),
+    *(BETWEEN, ZERO, HIGH, LOW, NEAR, LEAP, LAST, MISSING, EMPTY, BLANK, HUGE, LONG, UNSEEN, DIGIT, OTHER, MARKED, MINUS, NAN),
     OUTSIDE,
 )
 
@@ -52,7 +53,12 @@ _DATE: Final = re.compile(r"(?:(?P<first>\d{4})-\d\d(?:-\d\d)?(?:[T ].*)?)|(?:\d
 _MARKS: Final = ",;\t\"'|\n " * 8
 """What separates fields and records where texts are joined, so that one text counts as several: many, for a change that shows."""
 
-_LETTER: Final = "\U00010400"
+_LETTERS: Final = "\U00010400\ufb03"
+"""A letter of four bytes, since a cut by letters is none by bytes, and one that becomes three in upper case."""
+
+_SUPERSCRIPT: Final = "\u00b2"
+"""Python calls it a digit, and does not read it as a number."""
+
 _YES_OR_NO: Final = 2
 _CLOSED_RANGE: Final = 12
 """Integers that repeat within so small a range are codes of categories: a release may rely on there being no others."""
@@ -118,8 +124,8 @@ def _texts(held: Sequence[str]) -> dict[str, Any]:
     if 2 * len(set(held)) <= len(held):
         return {BLANK: "", OTHER: f"{longest[:8][::-1]}z{_MARKS}"}
     long = (longest or "a") * (1 + max(_LONG_TEXT, _FAR * len(longest)) // max(1, len(longest)))
-    # Letters of four bytes, since a cut by letters is none by bytes.
-    return {EMPTY: "", LONG: long, UNSEEN: f"{_LETTER * _FAR}{longest[:8][::-1]}z", MARKED: f"{longest[:8]}{_MARKS}"}
+    digits = {DIGIT: _SUPERSCRIPT} if all(text.isdigit() for text in held) else {}
+    return {EMPTY: "", LONG: long, UNSEEN: f"{_LETTERS * _FAR}{longest[:8][::-1]}z", MARKED: f"{longest[:8]}{_MARKS}", **digits}
 
 
 def _numbers(held: Sequence[Any]) -> dict[str, Any]:
