@@ -8,7 +8,7 @@ import pytest
 from dpaudit import Claim, PureDP, Target, audit
 from dpaudit.auditor.attack.pilot import _count_kept
 from dpaudit.auditor.attack.searching import _between
-from dpaudit.auditor.data.domains import DIGIT, MINUS, UNSEEN, values_beyond
+from dpaudit.auditor.data.domains import DIGIT, HOLLOW, LONGER, MINUS, MISSING, UNSEEN, values_beyond
 from dpaudit.auditor.verdict.verdicts import Verdict
 
 RUNS = 20_000
@@ -20,7 +20,6 @@ VERSIONS = [
 CENTS = [float(5 + place % 5) for place in range(40)]
 METERS = [{"day": place // 4, "value": float(1 + 3 * place % 8)} for place in range(12)]
 COUNTS = ["12", "7", "31", "4", "18", "25", "9", "2", "14", "40"]
-CODES = ["1010", "8001", "2235", "4020", "9000", "1100", "5020", "6020", "3100", "7000"]
 
 
 def clipped(value, low, high):
@@ -45,21 +44,10 @@ def whole_days(rows, rng, *, drops):
     return sum(clipped(row["value"], 0, 8) for row in rows if row["day"] not in failed) + rng.laplace(scale=8)
 
 
-def in_upper_case(rows, rng, *, cut_first):
-    """Count letters in upper case, of which some letters become three."""
-    texts = [text or "" for text in rows]
-    return sum(len(text[:10].upper()) if cut_first else min(len(text.upper()), 10) for text in texts) + rng.laplace(scale=10)
-
-
 DEFECTS = {
     "a second value of an identifier": (VERSIONS, lambda d, r: newest(d, r, scale=10), lambda d, r: newest(d, r, scale=20)),
     "a sum too large": (CENTS, lambda d, r: in_sixteen_bits(d, r, bits=16), lambda d, r: in_sixteen_bits(d, r, bits=64)),
     "minus one": (METERS, lambda d, r: whole_days(d, r, drops=True), lambda d, r: whole_days(d, r, drops=False)),
-    "letters that grow": (
-        CODES,
-        lambda d, r: in_upper_case(d, r, cut_first=True),
-        lambda d, r: in_upper_case(d, r, cut_first=False),
-    ),
 }
 
 
@@ -92,6 +80,23 @@ def test_digits_are_made_up_among_digits_alone_and_minus_one_among_positive_numb
     assert DIGIT not in values_beyond(["a lot", "12", "few"])
     assert len(values_beyond(COUNTS)[UNSEEN][:10].upper()) > 10
     assert MINUS in values_beyond([row["value"] for row in METERS])
+
+
+def test_lists_of_several_lengths_may_be_empty_or_longer_and_those_of_one_length_not():
+    assert {HOLLOW: [], LONGER: [2, 3] * 10, MISSING: None} == values_beyond([[1], [2, 3]])
+    assert {HOLLOW: (), LONGER: (2, 3) * 10, MISSING: None} == values_beyond([(), (2, 3), None])
+    assert {MISSING} == values_beyond([(1, 2), (2, 3)]).keys() == values_beyond([[1], (2, 3)]).keys()
+
+
+def test_an_error_at_an_empty_list_keeps_a_claim_from_being_consistent():
+    carts = [{"items": [float(1 + place)] * (1 + place % 3)} for place in range(9)]
+
+    def dearest(rows, rng):
+        return sum(clipped(max(row["items"]), 0, 6) for row in rows if row["items"] is not None) + rng.laplace(scale=6)
+
+    result = asked(carts, dearest)
+    assert Verdict.INCONCLUSIVE is result.verdict
+    assert HOLLOW in result.summary
 
 
 def test_the_best_quarter_of_a_crowd_goes_on_and_half_of_few_pairs_or_of_many_runs():
