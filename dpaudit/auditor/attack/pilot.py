@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
@@ -18,6 +18,7 @@ from dpaudit.auditor.attack.tallies import ROWS_TO_CUT, Cells, Tally, cells_of, 
 from dpaudit.auditor.betting.bankroll import Bankroll
 from dpaudit.auditor.events.points import first_line
 from dpaudit.auditor.events.ranking import RankedEvent
+from dpaudit.auditor.pairs.candidates import Neighbours
 from dpaudit.auditor.reading.features import single_places
 from dpaudit.auditor.reading.outputs import Matrix
 from dpaudit.auditor.reading.precision import Fine, find_fine
@@ -98,13 +99,9 @@ def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
             bankroll = teach_bankroll(course, first_line(case.lines), {pair: seen[pair] for pair in alive})
         if len(alive) > 1 and ends_round:
             merit = _estimate_promises(course, {pair: seen[pair] for pair in alive}, rank, tallies)
-            kept = 1 if last or enough else _count_kept(course, alive)
             # Of pairs that promise the same, those of few records come first: one record matters most there.
-            alive = sorted(
-                sorted(alive, key=lambda pair: (*(-part for part in merit[pair]), not case.subject.pairs[pair].is_part, pair))[
-                    :kept
-                ]
-            )
+            order = sorted(alive, key=lambda pair: (*(-part for part in merit[pair]), not case.subject.pairs[pair].is_part, pair))
+            alive = sorted(order[:1] if last or enough else _kept(course, order))
             for pair in merit.keys() - set(alive):
                 seen[pair].clear()  # much memory, not read again
     return Pilot(alive[0], seen[alive[0]], bankroll, case.plan or with_pilot(course.runs, _affordable(course, clock, alive[0])))
@@ -158,10 +155,19 @@ def _next_chunks(course: Course, alive: list[int], sizes: Iterator[tuple[int, in
     return chunks, last
 
 
-def _count_kept(course: Course, alive: Sequence[int]) -> int:
-    """Return how many pairs go on to the next round."""
-    few = course.case.plan is not None and course.runs // len(alive) < FEWEST_EACH and len(alive) > _CROWD
-    return max(_CROWD, len(alive) // 4) if few else (len(alive) + 1) // 2
+def _kept(course: Course, order: Sequence[int]) -> list[int]:
+    """Return the pairs, best first, that go on to the next round."""
+    if course.case.plan is None or course.runs // len(order) >= FEWEST_EACH or len(order) <= _CROWD:
+        return list(order[: (len(order) + 1) // 2])
+    count = max(_CROWD, len(order) // 4)
+    # What shows at a record alone, of outputs near an end of their range, shows late.
+    alone = [pair for pair in order if _is_to_nothing(course.case.subject.pairs[pair])]
+    return list(dict.fromkeys([*alone[:1], *order]))[:count]
+
+
+def _is_to_nothing(pair: Neighbours) -> bool:
+    """True if one of two datasets holds no record."""
+    return any(isinstance(side, Sized) and len(side) == 0 for side in (pair.first, pair.second))
 
 
 def _is_over(course: Course, clock: Clock) -> bool:

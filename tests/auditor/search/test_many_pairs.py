@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpaudit import Claim, PureDP, Target, audit
-from dpaudit.auditor.attack.pilot import _count_kept
+from dpaudit.auditor.attack.pilot import _kept
 from dpaudit.auditor.attack.searching import _between
 from dpaudit.auditor.data.domains import DIGIT, HOLLOW, LONGER, MINUS, MISSING, UNSEEN, values_beyond
 from dpaudit.auditor.verdict.verdicts import Verdict
@@ -99,14 +99,24 @@ def test_an_error_at_an_empty_list_keeps_a_claim_from_being_consistent():
     assert HOLLOW in result.summary
 
 
-def test_the_best_quarter_of_a_crowd_goes_on_and_half_of_few_pairs_or_of_many_runs():
-    def course(runs):
-        return SimpleNamespace(runs=runs, case=SimpleNamespace(plan="planned"))
+def course(runs, places, alone=()):
+    pairs = {place: SimpleNamespace(first=[1], second=[] if place in alone else [1]) for place in places}
+    return SimpleNamespace(runs=runs, case=SimpleNamespace(plan="planned", subject=SimpleNamespace(pairs=pairs)))
 
-    assert 10 == _count_kept(course(2_000), range(40))
-    assert 8 == _count_kept(course(2_000), range(12))
-    assert 4 == _count_kept(course(2_000), range(8))
-    assert 20 == _count_kept(course(40 * 4096), range(40))
+
+def test_the_best_quarter_of_a_crowd_goes_on_and_half_of_few_pairs_or_of_many_runs():
+    crowd, few = list(range(40)), list(range(8))
+
+    assert crowd[:10] == _kept(course(2_000, crowd), crowd)
+    assert crowd[:8] == _kept(course(2_000, crowd), crowd[:12])
+    assert few[:4] == _kept(course(2_000, few), few)
+    assert crowd[:20] == _kept(course(40 * 4096, crowd), crowd)
+
+
+def test_a_pair_of_one_record_and_none_stays_in_a_crowd():
+    crowd = list(range(40))
+
+    assert [30, *range(9)] == _kept(course(2_000, crowd, alone={30, 35}), crowd)
 
 
 def test_a_larger_distance_decides_between_changes_of_all_outputs():
