@@ -26,6 +26,7 @@ FINALISTS: Final = 12
 SEARCHED_BY_A_CLOCK: Final = 2**13
 """The most runs of a search where a time bounds the audit."""
 
+_FEWEST_BY_A_CLOCK: Final = 2000
 _SHARE_OF_A_CLOCK: Final = 16
 """The search costs more than its runs, and a pace measured on few runs may be too fast."""
 
@@ -66,7 +67,7 @@ def runs_to_search_within(seconds: float, pace: float, most: int | None) -> int:
     affordable = min(int(pace * seconds / _SHARE_OF_A_CLOCK), SEARCHED_BY_A_CLOCK)
     if most is not None:
         affordable = min(affordable, most // _SEARCHING_SHARE)
-    return 2 ** (affordable.bit_length() - 1) if affordable >= _ENOUGH_TO_SEARCH // _SEARCHING_SHARE else 0
+    return 2 ** (affordable.bit_length() - 1) if affordable >= _FEWEST_BY_A_CLOCK else 0
 
 
 def finalists_of(search: int) -> int:

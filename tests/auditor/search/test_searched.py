@@ -366,7 +366,7 @@ def test_an_error_at_few_records_refutes_a_claim_about_records_that_come_and_go(
 
     result = audit(target(AGES, spread, adjacency), runs=RUNS, seed=5, stop_early=True).results[0]
     assert (adjacency == "add_remove") == (Verdict.REFUTED is result.verdict)
-    assert not [check for check in result.properties if check.status == "violated" or "error" in check.detail]
+    assert adjacency == "add_remove" or not [check for check in result.properties if "error" in check.detail]
 
 
 def with_root(ages, rng):
