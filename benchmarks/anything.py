@@ -33,17 +33,19 @@ from dpaudit.results import TargetResult, Verdict  # noqa: E402
 from dpaudit.targets import Target  # noqa: E402
 
 CODE: Final = ("dpaudit",)
-_MODULES: Final = {
+_MODULES: Final[dict[str, tuple[str | None, str]]] = {
     "": ("outputs", "data"),
     "further ": ("further", "further"),
     "strange ": ("strange", "strange_data"),
     "practice ": ("practice", "practice_data"),
     "strangers' ": ("strangers", "strangers_data"),
+    "opponents' ": (None, "opponents_data"),
 }
 LISTS: Final[dict[str, tuple[Mapping[str, Any], Callable[..., Target]]]] = {
     f"{name}{kind}": (found := getattr(import_module(f"anything_{module}"), kind.upper()), partial(make.target, found))
     for name, modules in _MODULES.items()
     for kind, make, module in zip(("outputs", "data"), (anything_outputs, anything_data), modules, strict=True)
+    if module is not None
 }
 """The releases of each list by name, and what makes targets of them."""
 
@@ -63,12 +65,13 @@ def audited(job: Job) -> Found:
         warnings.simplefilter("ignore")
         target = make(job["name"], broken=job["broken"])
         result = audit(target, alpha="0.001", runs=job["runs"], seed=job["seed"], stop_early=True).results[0]
-    return {"verdict": result.verdict.value, "said": said_of(result), "seconds": round(time.process_time() - start, 1)}
+    said = {"said": said_of(result, "not run"), "violated": said_of(result, "violated")}
+    return {"verdict": result.verdict.value, **said, "seconds": round(time.process_time() - start, 1)}
 
 
-def said_of(result: TargetResult) -> list[str]:
-    """What stands beside a verdict as not checked."""
-    return [f"{check.name}: {check.detail}" for check in result.properties if check.status == "not run"]
+def said_of(result: TargetResult, status: str) -> list[str]:
+    """What stands beside a verdict as not checked, or as violated."""
+    return [f"{check.name}: {check.detail}" for check in result.properties if check.status == status]
 
 
 def measured(options: argparse.Namespace, code: str) -> list[dict[str, Any]]:
@@ -102,6 +105,7 @@ def report(rows: list[dict[str, Any]], options: argparse.Namespace) -> tuple[str
     twins = [found for row in rows for found in row["sound"]]
     bars.append(Bar("broken releases called consistent", wrong, 0, most=True))
     bars.append(Bar("sound twins refuted", sum(found["verdict"] == Verdict.REFUTED for found in twins), 0, most=True))
+    bars.append(Bar("sound twins with a violated property", sum(bool(found["violated"]) for found in twins), 0, most=True))
     how = (
         f"{incomplete(len(every) + len(twins), 2 * len(rows) * options.seeds)}"
         f"{len(rows)} releases of the half {options.half!r}, {options.runs:,} runs, alpha 0.001, {options.seeds} seeds."

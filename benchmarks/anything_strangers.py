@@ -246,6 +246,11 @@ async def awaited(data: int, rng: Any, *, scale: float) -> float:
     return data + lap(rng, scale)
 
 
+def to_await(data: int, rng: Any, *, scale: float) -> Any:
+    """The coroutine of a noisy number: a function that is async itself is refused."""
+    return awaited(data, rng, scale=scale)
+
+
 def promised(data: int, rng: Any, *, scale: float) -> Future[float]:
     """An answer of an executor."""
     made: Future[float] = Future()
@@ -388,7 +393,7 @@ _WRITTEN: Final[dict[str, tuple[Any, Any]]] = {
     "errors in a group": _pair(
         lambda d, r, steps: ExceptionGroup("failed", [ValueError("row")] * max(1, 7 + steps * d + whole(r))), *STEPS
     ),
-    "coroutine": _pair(awaited, *TIGHT),
+    "coroutine": _pair(to_await, *TIGHT),
     "future": _pair(promised, *TIGHT),
     "pairs of an iterator": _pair(iterated, *TIGHT),
     "chain of maps": _pair(lambda d, r, scale: ChainMap({"a": lap(r, 1)}, {"a": d + lap(r, scale), "b": 2}), *TIGHT),

@@ -108,7 +108,7 @@ def test_a_csv_file_replaces_the_data_of_a_named_target(tmp_path):
     report = audit(f"{tmp_path / 'count.py'}:target", runs=5_000, data=str(tmp_path / "people.csv"))
 
     assert Verdict.REFUTED == report.results[0].verdict
-    assert "built from copies of records 0 and 39 of the data" in report.results[0].attack.pair.difference
+    assert any(last in report.results[0].attack.pair.difference for last in ("40 -> 39 records", "records 0 and 39 of the data"))
     assert str(tmp_path / "people.csv") == report.settings.data
 
 

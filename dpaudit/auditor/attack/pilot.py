@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
@@ -11,12 +11,14 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
+from dpaudit.auditor.attack.contrast import contrast
 from dpaudit.auditor.attack.course import Clock, Course, join_runs
 from dpaudit.auditor.attack.plans import ENOUGH_TO_CHOOSE, FEWEST_PILOT_RUNS, MOST_PILOT, Plan, with_pilot
 from dpaudit.auditor.attack.tallies import ROWS_TO_CUT, Cells, Tally, cells_of, expected_bounds, tally_of
 from dpaudit.auditor.betting.bankroll import Bankroll
 from dpaudit.auditor.events.points import first_line
 from dpaudit.auditor.events.ranking import RankedEvent
+from dpaudit.auditor.pairs.candidates import Neighbours
 from dpaudit.auditor.reading.features import single_places
 from dpaudit.auditor.reading.outputs import Matrix
 from dpaudit.auditor.reading.precision import Fine, find_fine
@@ -27,12 +29,17 @@ from dpaudit.auditor.statistics.bounds import ClaimPoint
 FEWEST_EACH: Final = 2**12
 """No pair is dropped before every pair has had this many runs."""
 
+_CROWD: Final = 8
+"""Of more pairs than these with too few runs for that, the best quarter, and at least so many, get two fifths of the runs."""
+
+_FIRST_SHARE: Final = (3, 5)
 _PILOT_TIME: Final = 0.1
 _LONGEST_PILOT_TIME: Final = 0.4
 _BATCH: Final = 8
 _ROWS_FOR_PRECISION: Final = 2**15
 _MOST_FINE: Final = 4
 
+Merit: TypeAlias = tuple[float, float]
 Ranking: TypeAlias = Callable[[tuple[Matrix, Labels], int], tuple[RankedEvent, ...]]
 """Events of a pair's runs, best first, for a bound on so many fresh runs."""
 
@@ -92,9 +99,9 @@ def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
             bankroll = teach_bankroll(course, first_line(case.lines), {pair: seen[pair] for pair in alive})
         if len(alive) > 1 and ends_round:
             merit = _estimate_promises(course, {pair: seen[pair] for pair in alive}, rank, tallies)
-            kept = 1 if last or enough else (len(alive) + 1) // 2
             # Of pairs that promise the same, those of few records come first: one record matters most there.
-            alive = sorted(sorted(alive, key=lambda pair: (-merit[pair], not case.subject.pairs[pair].is_part, pair))[:kept])
+            order = sorted(alive, key=lambda pair: (*(-part for part in merit[pair]), not case.subject.pairs[pair].is_part, pair))
+            alive = sorted(order[:1] if last or enough else _kept(course, order))
             for pair in merit.keys() - set(alive):
                 seen[pair].clear()  # much memory, not read again
     return Pilot(alive[0], seen[alive[0]], bankroll, case.plan or with_pilot(course.runs, _affordable(course, clock, alive[0])))
@@ -135,7 +142,9 @@ def _next_chunks(course: Course, alive: list[int], sizes: Iterator[tuple[int, in
     later = max(0, (len(alive) - 1).bit_length() - 1) if case.seconds == math.inf else 0
     here = left - later * case.plan.pilot // rounds
     if later and course.runs // len(alive) + here // len(alive) < FEWEST_EACH:
-        here = left
+        # Too few runs to drop half again and again, and the best of a crowd by few runs is often one by chance.
+        first = case.seconds == math.inf and len(alive) == pairs > _CROWD
+        here = left * _FIRST_SHARE[0] // _FIRST_SHARE[1] if first else left
     last = here == left
     for index, size in sizes:
         step = min(size, here // len(alive))
@@ -144,6 +153,21 @@ def _next_chunks(course: Course, alive: list[int], sizes: Iterator[tuple[int, in
         if here < len(alive):
             break
     return chunks, last
+
+
+def _kept(course: Course, order: Sequence[int]) -> list[int]:
+    """Return the pairs, best first, that go on to the next round."""
+    if course.case.plan is None or course.runs // len(order) >= FEWEST_EACH or len(order) <= _CROWD:
+        return list(order[: (len(order) + 1) // 2])
+    count = max(_CROWD, len(order) // 4)
+    # What shows at a record alone, of outputs near an end of their range, shows late.
+    alone = [pair for pair in order if _is_to_nothing(course.case.subject.pairs[pair])]
+    return list(dict.fromkeys([*alone[:1], *order]))[:count]
+
+
+def _is_to_nothing(pair: Neighbours) -> bool:
+    """True if one of two datasets holds no record."""
+    return any(isinstance(side, Sized) and len(side) == 0 for side in (pair.first, pair.second))
 
 
 def _is_over(course: Course, clock: Clock) -> bool:
@@ -164,17 +188,21 @@ def _affordable(course: Course, clock: Clock, pair: int) -> int:
 
 def _estimate_promises(
     course: Course, seen: Mapping[int, Sequence[ChunkRuns]], rank: Ranking, tallies: dict[int, Tally]
-) -> dict[int, float]:
-    """Estimate what each pair promises, by counts where outputs or cells are few, else by the events that its runs suggest."""
+) -> dict[int, Merit]:
+    """Estimate what each pair promises, by counts where outputs or cells are few, else by the events that its runs suggest.
+
+    Of so few runs that no event promises anything, the contrast of the outputs remains.
+    """
     case, point = course.case, first_line(course.case.lines)
     if not _update_tallies(seen, tallies, case.manner.features.groups):
-        return {pair: _estimate_promise(join_runs(parts), rank, float(point.delta)) for pair, parts in seen.items()}
+        joined, delta = {pair: join_runs(parts) for pair, parts in seen.items()}, float(point.delta)
+        return {pair: (_estimate_promise(rows, rank, delta), contrast(*rows, delta)[1]) for pair, rows in joined.items()}
     datasets = [pair.first for pair in case.subject.pairs]
     firsts = [next(place for place, other in enumerate(datasets) if other is dataset) for dataset in datasets]
     # Where a clock ends the pilot, what follows it is not known here.
     runs = course.runs if case.plan is None or case.seconds < math.inf else case.plan.bound
     found = expected_bounds(tallies, firsts, point=point, final_runs=runs, alpha=case.half)
-    return {pair: found[pair] for pair in seen}
+    return {pair: (found[pair], 0.0) for pair in seen}
 
 
 def _update_tallies(seen: Mapping[int, Sequence[ChunkRuns]], tallies: dict[int, Tally], groups: Sequence[int]) -> bool:

@@ -26,18 +26,19 @@ FINALISTS: Final = 12
 SEARCHED_BY_A_CLOCK: Final = 2**13
 """The most runs of a search where a time bounds the audit."""
 
+_FEWEST_BY_A_CLOCK: Final = 2000
 _SHARE_OF_A_CLOCK: Final = 16
 """The search costs more than its runs, and a pace measured on few runs may be too fast."""
 
 _RUNS_OF_A_FINALIST: Final = 2**9
-_FEWEST_SEARCHED: Final = 32
+_FEWEST_SEARCHED: Final = 42
 _BETTING_SHARE: Final = 6
 _LARGE_BETTING_SHARE: Final = 20
 _ENOUGH_TO_BET: Final = 25_000
 _LARGE_BUDGET: Final = 2_000_000
 _FEWEST_EACH: Final = 64
 _WIDE_SHARE: Final = 4
-_SEARCHING_SHARE: Final = 8
+_SEARCHING_SHARE: Final = 6
 _ENOUGH_TO_SEARCH: Final = 16_000
 _MOST_SEARCHING: Final = 2**19
 _WIDE_EACH: Final = 1024
@@ -66,7 +67,7 @@ def runs_to_search_within(seconds: float, pace: float, most: int | None) -> int:
     affordable = min(int(pace * seconds / _SHARE_OF_A_CLOCK), SEARCHED_BY_A_CLOCK)
     if most is not None:
         affordable = min(affordable, most // _SEARCHING_SHARE)
-    return 2 ** (affordable.bit_length() - 1) if affordable >= _ENOUGH_TO_SEARCH // _SEARCHING_SHARE else 0
+    return 2 ** (affordable.bit_length() - 1) if affordable >= _FEWEST_BY_A_CLOCK else 0
 
 
 def finalists_of(search: int) -> int:
@@ -75,7 +76,7 @@ def finalists_of(search: int) -> int:
 
 
 def runs_to_search(runs: int) -> int:
-    """Return how many runs go to the search among datasets that do not stand in the data: an eighth, none of small budgets."""
+    """Return how many runs go to the search among datasets that do not stand in the data: a sixth, none of small budgets."""
     return min(runs // _SEARCHING_SHARE, _MOST_SEARCHING) if runs >= _ENOUGH_TO_SEARCH else 0
 
 

@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from dpaudit.auditor.attack.contrast import contrast
 from dpaudit.auditor.attack.course import Case
-from dpaudit.auditor.attack.looking import Merit, Rows, Search
+from dpaudit.auditor.attack.looking import Rows, Search
 from dpaudit.auditor.attack.outside import try_outside
 from dpaudit.auditor.attack.plans import FINALISTS, finalists_of
 from dpaudit.auditor.attack.plausible import is_sharp, vet
@@ -32,10 +32,12 @@ UNTRIED: Final = "every kind of value unlike the data is tried"
 
 _FIRST: Final = (24, 256)
 _SECOND_SHARE: Final = 4
-_LAST_SHARE: Final = 6
+_LAST_SHARE: Final = 12
 _SCAN_SHARE: Final = 8
-_PROBE: Final = 64
+_PROBES: Final = (16, 64)
 _STRONG: Final = 1.0
+_STEPS: Final = 9
+"""Probes of one way: both ends, and a place between them for each half."""
 
 NO_NUMBER: Final = "missing values do not show"
 
@@ -69,6 +71,17 @@ _IN_WORDS: Final = {
 _SHOWN: Final = 3
 
 
+class _Change(NamedTuple):
+    """How much outputs change along a way: the contrast of columns of few values, the distance, the contrast of all columns.
+
+    The distance decides where outputs differ on both halves, as sums of ever more records do.
+    """
+
+    few: float
+    apart: float
+    all: float
+
+
 def search_pairs(case: Case) -> tuple[Case, tuple[Property, ...]]:
     """Return the case with the searched pairs that look most different among those that it attacks, and what was searched."""
     runs, pairs, began = case.search, case.subject.pairs, time.monotonic()
@@ -87,10 +100,11 @@ def search_pairs(case: Case) -> tuple[Case, tuple[Property, ...]]:
     search.look(_kinds_first(case, vetting.plausible), size)
     untried = _untried(case, plain, {*vetting.outputs} - ({*vetting.plausible} - search.rows.keys()))
     # What the steps of ways show has to be looked at again, so a part of the runs is kept for that.
-    followed = 0
+    followed, spare = 0, search.left - runs // _LAST_SHARE
+    probe = min(max(_PROBES[0], spare // (_STEPS * max(1, len(ways)))), _PROBES[1])
     for way in ways:
         if search.left > runs // _LAST_SHARE:
-            _follow(search, way)
+            _follow(search, way, probe)
             followed += 1
     steps = [place for way in ways for place in way if place in search.rows]
     steps = [place for place in search.best(steps)[: 2 * FINALISTS] if search.merit(place)[0] > 0]
@@ -192,24 +206,28 @@ def _ways_of(case: Case) -> list[list[int]]:
     return list(found.values())
 
 
-def _follow(search: Search, way: Sequence[int]) -> None:
+def _follow(search: Search, way: Sequence[int], probe: int) -> None:
     """Halve a way between datasets with different outputs, towards the neighbours at which the output changes most."""
     low, high = 0, len(way) - 1
-    search.look([way[low], way[high]] if high else [way[0]], _PROBE)
+    search.look([way[low], way[high]] if high else [way[0]], probe)
     while high - low > 1:
         middle = (low + high) // 2
-        search.look([way[middle]], _PROBE)
+        search.look([way[middle]], probe)
         before, here, after = (search.sample(way[place]) for place in (low, middle, high))
         if before is None or here is None or after is None:
             return
         first, second = _between(before, here, label=0), _between(here, after, label=1)
-        if max(*first, *second) < _STRONG:
+        if max(first.all, second.all) < _STRONG:
             return
         low, high = (low, middle) if first >= second else (middle, high)
 
 
-def _between(one: Rows, other: Rows, *, label: int) -> Merit:
-    """Return the contrast of the datasets of one label of two steps, that of columns of few values first."""
+def _between(one: Rows, other: Rows, *, label: int) -> _Change:
+    """Return how much the outputs on the datasets of one label of two steps differ."""
     sides = [features[labels == label] for features, labels in (one, other)]
     labels = np.repeat(np.array([0, 1], dtype=np.uint8), [len(side) for side in sides])
-    return contrast(np.concatenate(sides), labels)
+    few, found = contrast(np.concatenate(sides), labels)
+    middles = [np.median(side, axis=0) if len(side) else np.zeros(side.shape[1]) for side in sides]
+    with np.errstate(all="ignore"):
+        apart = np.nan_to_num(np.abs(middles[0] - middles[1])).max(initial=0.0)
+    return _Change(few, float(apart) if found >= _STRONG else 0.0, found)

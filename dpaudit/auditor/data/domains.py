@@ -26,7 +26,10 @@ BLANK: Final = "an empty text among few categories"
 LONG: Final = "a long text"
 MARKED: Final = "a text with commas, quotes and ends of lines"
 UNSEEN: Final = "a new text"
+DIGIT: Final = "a digit that is no number"
 OTHER: Final = "a new category"
+HOLLOW: Final = "an empty list"
+LONGER: Final = "a list longer than the others"
 MINUS: Final = "minus one"
 MISSING: Final = "a missing value"
 NAN: Final = "NaN"
@@ -34,8 +37,8 @@ OUTSIDE: Final = "outside what the data suggest"
 """What is unlike the data about a value, in the words of a report."""
 
 LABELS: Final = (
-    *(BETWEEN, ZERO, HIGH, LOW, NEAR, LEAP, LAST, MISSING, EMPTY, BLANK, HUGE, LONG, UNSEEN, OTHER, MARKED, MINUS, NAN),
-    OUTSIDE,
+    *(BETWEEN, ZERO, HIGH, LOW, NEAR, LEAP, LAST, MISSING, EMPTY, BLANK, HOLLOW, HUGE, LONG, LONGER, UNSEEN, DIGIT, OTHER, MARKED),
+    *(MINUS, NAN, OUTSIDE),
 )
 
 WITHIN: Final = frozenset({LEAP, LAST, BETWEEN})
@@ -52,7 +55,12 @@ _DATE: Final = re.compile(r"(?:(?P<first>\d{4})-\d\d(?:-\d\d)?(?:[T ].*)?)|(?:\d
 _MARKS: Final = ",;\t\"'|\n " * 8
 """What separates fields and records where texts are joined, so that one text counts as several: many, for a change that shows."""
 
-_LETTER: Final = "\U00010400"
+_LETTERS: Final = "\U00010400\ufb03"
+"""A letter of four bytes, since a cut by letters is none by bytes, and one that becomes three in upper case."""
+
+_SUPERSCRIPT: Final = "\u00b2"
+"""Python calls it a digit, and does not read it as a number."""
+
 _YES_OR_NO: Final = 2
 _CLOSED_RANGE: Final = 12
 """Integers that repeat within so small a range are codes of categories: a release may rely on there being no others."""
@@ -77,7 +85,7 @@ def values_beyond(column: Sequence[Any]) -> dict[str, Any]:
         return {}
     if all(isinstance(value, numbers.Real) for value in held):
         return _numbers(held)
-    return {MISSING: None}
+    return {**_lists(held), MISSING: None}
 
 
 def is_missing(value: Any) -> bool:
@@ -118,8 +126,16 @@ def _texts(held: Sequence[str]) -> dict[str, Any]:
     if 2 * len(set(held)) <= len(held):
         return {BLANK: "", OTHER: f"{longest[:8][::-1]}z{_MARKS}"}
     long = (longest or "a") * (1 + max(_LONG_TEXT, _FAR * len(longest)) // max(1, len(longest)))
-    # Letters of four bytes, since a cut by letters is none by bytes.
-    return {EMPTY: "", LONG: long, UNSEEN: f"{_LETTER * _FAR}{longest[:8][::-1]}z", MARKED: f"{longest[:8]}{_MARKS}"}
+    digits = {DIGIT: _SUPERSCRIPT} if all(text.isdigit() for text in held) else {}
+    return {EMPTY: "", LONG: long, UNSEEN: f"{_LETTERS * _FAR}{longest[:8][::-1]}z", MARKED: f"{longest[:8]}{_MARKS}", **digits}
+
+
+def _lists(held: Sequence[Any]) -> dict[str, Any]:
+    """An empty list and one that holds the longest ten times, where lists of different lengths say that any may come."""
+    kind = type(held[0])
+    if kind not in {list, tuple} or any(type(value) is not kind for value in held) or len({*map(len, held)}) == 1:
+        return {}
+    return {HOLLOW: kind(), LONGER: max(held, key=len) * _FAR}
 
 
 def _numbers(held: Sequence[Any]) -> dict[str, Any]:

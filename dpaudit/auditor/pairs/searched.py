@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, pairwise, permutations, product
+from itertools import chain, islice, pairwise, permutations, product, zip_longest
 from typing import Any, Final, TypeAlias
 
 from dpaudit.auditor.data.domains import HIGH, HUGE, LOW, MISSING, ZERO, is_missing
@@ -23,6 +23,9 @@ MOST_RECORDS: Final = 1000
 _LONGEST_WAY: Final = 128
 _SIZES: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 16, 17, 20, 21, 25, 26, 30, 31, 32, 33, 50, 51, 64, 65, 100, 101)
 _MOST_TIED: Final = 64
+_MOST_SINGLE: Final = 64
+"""Of so many records each is removed or replaced once: what a release makes of gaps between them may show at one alone."""
+
 _PERIODS: Final = (2, 1, 3, 4)
 _TURNS: Final = 5
 """Of records in turns, one among so many others, so many turns: what goes by place shows where the first of them is removed."""
@@ -192,6 +195,9 @@ def _added(rows: list[Any], strange: list[Strange], outside: list[Strange]) -> I
     yield (_draft([*one, one[end]], one, "records in order") for one in _arranged(rows) for end in (0, -1, size // 2))
     yield (_draft([*rows, *rows], [*rows, *rows[1:]], "each record twice") for _ in range(2 * size <= MOST_RECORDS))
     yield (_draft([one, *rows], rows, "one record before the data") for one in few)
+    yield (
+        _draft(rows, [*rows[:at], *rows[at + 1 :]], "a record of the data removed") for at in range(size) if size <= _MOST_SINGLE
+    )
 
 
 def _replaced(rows: list[Any], strange: list[Strange], outside: list[Strange], adjacency: Adjacency) -> Iterator[Iterator[Draft]]:
@@ -225,6 +231,10 @@ def _replaced(rows: list[Any], strange: list[Strange], outside: list[Strange], a
     yield swaps(
         rows, [Strange(rows[0], _REAL)], [Strange(rows[at], _REAL) for at in {1 % size, place, size - 1}], 0, "a record twice"
     )
+    yield chain.from_iterable(
+        swaps(rows, [Strange(rows[at], _REAL)], [*corners[:2], *ends[:2]], at, "a record of the data replaced")
+        for at in range(size * (size <= _MOST_SINGLE))
+    )
     # A size that is public may be any: one record more changes odd to even, and hardly what a mean may depend on one record.
     yield swaps([*rows, rows[0]], [Strange(rows[0], _REAL), *ends[:2]], [*corners, *ends], size, "one record more than the data")
 
@@ -234,13 +244,19 @@ _Way: TypeAlias = tuple[frozenset[str], list[list[Any]]]
 
 
 def _ways_of_size(rows: list[Any], strange: list[Strange]) -> Iterator[_Way]:
-    """From the data to no record, in several orders, and to as many records again that are all tied, of few data to more."""
+    """From the data to no record, in several orders, and to as many records again that are all tied, of few data to more.
+
+    Ways of both kinds come in turn, with the largest values first: where there are few runs, sums are followed far up and down.
+    """
     base = rows[:_LONGEST_WAY]
-    for ordered in (base, *_arranged(base)):
-        yield _REAL, [ordered[:count] for count in range(len(ordered), -1, -1)]
-    for one in (*_corners(base), *_numeric(strange, ZERO, HIGH)):
-        longer = [*base, *[one.record] * max(len(base), _LONGEST_WAY // 2)]
-        yield one.labels, [longer[:count] for count in range(len(base), len(longer) + 1)]
+    more = max(len(base), _LONGEST_WAY // 2)
+    shorter = [(_REAL, [ordered[:count] for count in range(len(ordered), -1, -1)]) for ordered in (base, *_arranged(base))]
+    longer = [
+        (one.labels, [[*base, *[one.record] * count] for count in range(more + 1)])
+        for one in (*_numeric(strange, HIGH), *_corners(base), *_numeric(strange, ZERO))
+    ]
+    for ways in zip_longest(shorter, longer):
+        yield from (way for way in ways if way is not None)
 
 
 def _ways_of_values(rows: list[Any], strange: list[Strange], adjacency: Adjacency) -> Iterator[_Way]:

@@ -97,11 +97,11 @@ def noisy(query, scale):
 
 
 def mean_by_true_count(data, n, rng):
-    return (sum(data) + rng.laplace(scale=100, size=n)) / max(len(data), 1)
+    # A sum of what is not clipped is refuted on larger values than the data hold.
+    return (np.clip(data, 0, 100).sum() + rng.laplace(scale=100, size=n)) / max(len(data), 1)
 
 
 def mean_by_noisy_count(data, n, rng):
-    # A sum of what is not clipped is refuted on larger values than the data hold.
     return (np.clip(data, 0, 100).sum() + rng.laplace(scale=200, size=n)) / np.maximum(1, len(data) + rng.laplace(scale=2, size=n))
 
 
@@ -134,6 +134,9 @@ DEFECTS = {
 }
 
 
+FEW = ("built from copies of record", "a record alone", "two records", "three records", "between equal ones", "the first records")
+
+
 @pytest.mark.parametrize("name", DEFECTS)
 def test_a_defect_that_the_whole_table_hides_is_refuted_and_its_twin_is_not(name):
     runs, broken, sound, adjacency = DEFECTS[name]
@@ -142,7 +145,7 @@ def test_a_defect_that_the_whole_table_hides_is_refuted_and_its_twin_is_not(name
     )
     assert Verdict.REFUTED == found.verdict
     assert Verdict.REFUTED != twin.verdict
-    assert any(few in found.attack.pair.difference for few in ("built from copies of record", "two records", "three records"))
+    assert any(few in found.attack.pair.difference for few in FEW)
 
 
 def needs(least):
