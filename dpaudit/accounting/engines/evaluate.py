@@ -15,7 +15,7 @@ from dpaudit.accounting.engines.contour import NOT_RUN, contour
 from dpaudit.accounting.engines.finishing import finished
 from dpaudit.accounting.engines.tilted import rough_upper_end, sharp_lattice, tilted_lattice
 from dpaudit.accounting.laws.between import are_pairs_above, dominated_laws, dominating_laws
-from dpaudit.accounting.laws.groups import alternatives, require_direction
+from dpaudit.accounting.laws.groups import SplitGroup, alternatives, require_direction
 from dpaudit.accounting.laws.unsampled import published_laws
 from dpaudit.accounting.model.composition import (
     Composition,
@@ -86,7 +86,8 @@ def evaluate(loss: Composition, question: Question) -> Enclosure:
 @lru_cache(maxsize=64)
 def _sides(loss: Composition) -> tuple[Composition, ...]:
     """All that the answer is the worst of: both directions of every split of a group, equal ones once."""
-    return tuple(dict.fromkeys(side for way in alternatives(loss) for side in (way, way.reversed())))
+    ways = alternatives(loss) if any(isinstance(law, SplitGroup) for law, _ in loss.parts) else [loss]
+    return tuple(dict.fromkeys(side for way in ways for side in (way, way.reversed())))
 
 
 def _loses_less(side: Composition, question: Question, worst: Enclosure, *, beside: Composition | None) -> Reason | None:
