@@ -16,14 +16,6 @@ Proof.
   - intros x y _ _ Hx Hy. apply (move_injective s (possible M)); [exact H4 | |]; now apply begins_itself.
 Qed.
 
-Lemma limit_le (u w : nat -> R) p q : Un_cv u p -> Un_cv w q -> (forall n, u n <= w n) -> p <= q.
-Proof.
-  intros Hu Hw Hle. apply Rnot_lt_le. intros Hlt.
-  destruct (Hu ((p - q) / 2)) as [n Hn]; [lra|]. destruct (Hw ((p - q) / 2)) as [m Hm]; [lra|].
-  specialize (Hn (n + m)%nat ltac:(lia)). specialize (Hm (n + m)%nat ltac:(lia)). specialize (Hle (n + m)%nat).
-  unfold R_dist in *. apply Rabs_def2 in Hn, Hm. lra.
-Qed.
-
 (** If C1 to C7 hold on every history that a run on D can have, then the bound holds for every set S of outputs, for "draws for ever",
     and for both together. *)
 Theorem theorem_C {O} (M M' : program O) s c eps :

@@ -184,3 +184,12 @@ Proof.
     + apply NoDup_map_on; [now apply NoDup_filter|]. intros x y Hx Hy. now apply Hinj; apply Hin.
     + intros y Hy. apply in_map_iff in Hy as (x & <- & Hx). now apply Hphi; apply Hin.
 Qed.
+
+(** Limits keep inequalities. *)
+Lemma limit_le (u w : nat -> R) p q : Un_cv u p -> Un_cv w q -> (forall n, u n <= w n) -> p <= q.
+Proof.
+  intros Hu Hw Hle. apply Rnot_lt_le. intros Hlt.
+  destruct (Hu ((p - q) / 2)) as [n Hn]; [lra|]. destruct (Hw ((p - q) / 2)) as [m Hm]; [lra|].
+  specialize (Hn (n + m)%nat ltac:(lia)). specialize (Hm (n + m)%nat ltac:(lia)). specialize (Hle (n + m)%nat).
+  unfold R_dist in *. apply Rabs_def2 in Hn, Hm. lra.
+Qed.
