@@ -150,8 +150,14 @@ Proof. apply (proj1 (total_is_lub f E H)), empty_sum. Qed.
 Lemma total_mono f (E F : A -> Prop) HE HF : (forall x, E x -> F x) -> total f E HE <= total f F HF.
 Proof. intros HEF. apply total_le. intros l Hl HlE. apply finite_le_total; auto. Qed.
 
-Lemma total_ext f (E F : A -> Prop) HE HF : (forall x, E x <-> F x) -> total f E HE = total f F HF.
-Proof. intros H. apply Rle_antisym; apply total_mono; intros x; apply H. Qed.
+Lemma total_ext f g (E F : A -> Prop) HE HF :
+  (forall x, E x <-> F x) -> (forall x, E x -> f x = g x) -> total f E HE = total g F HF.
+Proof.
+  intros HEF Hfg. apply Rle_antisym; apply total_le; intros l Hl HlE.
+  - rewrite (sum_over_eq f g) by auto. apply finite_le_total; [exact Hl|]. intros x Hx. now apply HEF, HlE.
+  - rewrite <- (sum_over_eq f g) by (intros x Hx; now apply Hfg, HEF, HlE). apply finite_le_total; [exact Hl|].
+    intros x Hx. now apply HEF, HlE.
+Qed.
 
 (** Some finite part comes as near to the sum as one likes. *)
 Lemma total_near f (E : A -> Prop) H d : 0 < d -> exists l, NoDup l /\ (forall x, In x l -> E x) /\ total f E H - d < sum_over f l.
@@ -183,6 +189,47 @@ Proof.
   - apply Rmult_le_compat_l; [exact Hk|]. apply finite_le_total.
     + apply NoDup_map_on; [now apply NoDup_filter|]. intros x y Hx Hy. now apply Hinj; apply Hin.
     + intros y Hy. apply in_map_iff in Hy as (x & <- & Hx). now apply Hphi; apply Hin.
+Qed.
+
+Lemma total_scale {A} (f : A -> R) (E : A -> Prop) H k : 0 <= k -> exists H', total (fun x => k * f x) E H' = k * total f E H.
+Proof.
+  intros Hk. assert (H' : summable (fun x => k * f x) E).
+  { exists (k * total f E H). intros r (l & Hl & HE & ->). rewrite sum_over_scale.
+    apply Rmult_le_compat_l; [exact Hk | now apply finite_le_total]. }
+  exists H'. apply Rle_antisym.
+  - apply total_le. intros l Hl HE. rewrite sum_over_scale. apply Rmult_le_compat_l; [exact Hk | now apply finite_le_total].
+  - destruct (Req_dec k 0) as [->|Hne]; [rewrite Rmult_0_l; apply total_nonneg|].
+    apply Rmult_le_reg_l with (/ k); [apply Rinv_0_lt_compat; lra|]. rewrite <- Rmult_assoc, Rinv_l, Rmult_1_l by lra.
+    apply total_le. intros l Hl HE. apply Rmult_le_reg_l with k; [lra|]. rewrite <- Rmult_assoc, Rinv_r, Rmult_1_l by lra.
+    rewrite <- sum_over_scale. now apply finite_le_total.
+Qed.
+
+(** The sums over sets that have nothing in common add up to at most the sum over a set that holds them. *)
+Lemma totals_of_parts {A B} (f : A -> R) (part : B -> A -> Prop) (F : A -> Prop) Hpart HF (K : list B) :
+  NoDup K -> (forall k x, In k K -> part k x -> F x) ->
+  (forall j k x, part j x -> part k x -> j = k) ->
+  sum_over (fun k => total f (part k) (Hpart k)) K <= total f F HF.
+Proof.
+  intros HK HF' Hdisjoint.
+  assert (Hnear : forall d, 0 < d -> exists l, NoDup l /\ (forall x, In x l -> exists k, In k K /\ part k x)
+            /\ sum_over (fun k => total f (part k) (Hpart k)) K - INR (length K) * d <= sum_over f l).
+  { intros d Hd. clear HF'. induction HK as [|k K Hk HK IH].
+    - exists []. repeat split; [constructor | contradiction | simpl; lra].
+    - destruct IH as (l & Hl & HlK & Hsum).
+      destruct (total_near f (part k) (Hpart k) d Hd) as (m & Hm & HmE & Hn). exists (m ++ l). split; [|split].
+      + apply NoDup_append; [exact Hm | exact Hl|]. intros x Hx Hx'. destruct (HlK x Hx') as (j & Hj & Hjx).
+        now rewrite (Hdisjoint k j x (HmE x Hx) Hjx) in Hk.
+      + intros x Hx. apply in_app_or in Hx as [Hx|Hx]; [exists k; split; [now left | auto]|].
+        destruct (HlK x Hx) as (j & Hj & Hjx). exists j. split; [now right | exact Hjx].
+      + rewrite sum_over_app. simpl length. rewrite S_INR. simpl sum_over at 1. lra. }
+  apply Rnot_lt_le. intros Hlt. set (gap := sum_over (fun k => total f (part k) (Hpart k)) K - total f F HF). assert (Hgap : 0 < gap) by (unfold gap; lra).
+  assert (Hlength : 0 < INR (length K) + 1) by (pose proof (pos_INR (length K)); lra).
+  destruct (Hnear (gap / (INR (length K) + 1))) as (l & Hl & HlK & Hsum); [now apply Rdiv_lt_0_compat|].
+  assert (Hle : sum_over f l <= total f F HF).
+  { apply finite_le_total; [exact Hl|]. intros x Hx. destruct (HlK x Hx) as (k & Hk & Hkx). exact (HF' k x Hk Hkx). }
+  assert (INR (length K) * (gap / (INR (length K) + 1)) < gap); [|unfold gap in *; lra].
+  apply Rmult_lt_reg_r with (INR (length K) + 1); [exact Hlength|].
+  replace (INR (length K) * (gap / (INR (length K) + 1)) * (INR (length K) + 1)) with (INR (length K) * gap) by (field; lra). lra.
 Qed.
 
 (** Limits keep inequalities. *)
