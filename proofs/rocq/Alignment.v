@@ -4,7 +4,7 @@
     a multiple of the lattice (C5), and is given by earlier draws and the draw itself (C3), so both conditions hold by the type of s. *)
 
 From Coq Require Import Reals List ZArith Lra Lia.
-From Dpaudit Require Import Sums Programs.
+From Dpaudit Require Import Sums Histories Programs.
 Import ListNotations.
 Open Scope R_scope.
 

@@ -2,7 +2,7 @@
     rule of post-processing, drawn or not. *)
 
 From Coq Require Import Reals List ZArith Lra Lia.
-From Dpaudit Require Import Sums Programs.
+From Dpaudit Require Import Sums Histories Programs.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -172,7 +172,7 @@ Lemma sequence_probability S :
 Proof.
   apply Rle_antisym.
   - apply total_le. intros l Hl HE.
-    pose (dec := list_eq_dec Z.eq_dec : forall x y : history, {x = y} + {x <> y}).
+    pose (dec := same_history).
     rewrite (sum_over_groups dec earlier (weight and_then) l (nodup dec (map earlier l)) (NoDup_nodup _ _)).
     2:{ intros e He. now apply nodup_In. }
     apply Rle_trans with (sum_over (value (fun o => probability (K o) S) M) (nodup dec (map earlier l))).

@@ -1,7 +1,7 @@
 (** The theorems are not empty: known mechanisms satisfy the conditions, with known bounds, and no condition can be left out. *)
 
 From Coq Require Import Reals List ZArith Lra Lia.
-From Dpaudit Require Import Sums Programs Alignment WholeProbability Laws.
+From Dpaudit Require Import Sums Histories Programs Alignment WholeProbability Laws.
 Import ListNotations.
 Open Scope R_scope.
 

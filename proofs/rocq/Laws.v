@@ -1,7 +1,7 @@
 (** Laws for the examples: a coin with values 0 and 1, and two-sided geometric noise (discrete Laplace noise). *)
 
 From Coq Require Import Reals List ZArith Lra Lia.
-From Dpaudit Require Import Sums Programs WholeProbability.
+From Dpaudit Require Import Sums Histories Programs WholeProbability.
 Import ListNotations.
 Open Scope R_scope.
 

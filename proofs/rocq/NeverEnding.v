@@ -1,7 +1,7 @@
 (** Theorem C: programs that may draw for ever. *)
 
 From Coq Require Import Reals List ZArith Lra Lia.
-From Dpaudit Require Import Sums Programs Alignment.
+From Dpaudit Require Import Sums Histories Programs Alignment.
 Open Scope R_scope.
 
 (** The program stopped at its n-th draw: at least n draws are about as likely on D as on D'. *)

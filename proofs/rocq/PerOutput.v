@@ -1,7 +1,7 @@
 (** Theorem B: an alignment of its own for each value of a part of the output. *)
 
 From Coq Require Import Reals List ZArith Lra.
-From Dpaudit Require Import Sums Programs Alignment.
+From Dpaudit Require Import Sums Histories Programs Alignment.
 Open Scope R_scope.
 
 (** The part of the output with which a trace ends; any value of I where it has not ended. *)

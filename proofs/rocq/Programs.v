@@ -1,11 +1,10 @@
 (** Programs that draw integers from adaptively chosen discrete laws, and the probability of their outputs.
 
-    A program is what its text computes between draws: from the values drawn so far, either the law of the next draw or the output.
-    A history holds the values drawn so far, the newest first. An exception, or a loop that draws no more and never ends, is an output
-    of its own; a run that draws for ever has none. *)
+    A program is what its text computes between draws: from the history, either the law of the next draw or the output. An exception, or
+    a loop that draws no more and never ends, is an output of its own; a run that draws for ever has none. *)
 
 From Coq Require Import Reals List ZArith Lra Lia.
-From Dpaudit Require Import Sums.
+From Dpaudit Require Import Sums Histories.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -15,10 +14,6 @@ Record law := Law {
   mass_nonneg : forall v, 0 <= mass v;
   mass_bound : forall l, NoDup l -> sum_over mass l <= 1;
 }.
-
-Definition history := list Z.
-Definition before (x : history) : history := tl x.
-Definition newest (x : history) : Z := hd 0%Z x.
 
 Inductive action (O : Type) := Draw (l : law) | End (o : O).
 Arguments Draw {O} l.
@@ -68,77 +63,29 @@ Proof.
   rewrite sum_over_zero; [lra | reflexivity].
 Qed.
 
-(** Histories of n + 1 draws weigh at most as much as the histories of n draws that they continue. *)
-Lemma parents n (b : list history) :
-  NoDup b -> (forall x, In x b -> length x = S n) ->
-  exists a, NoDup a /\ (forall h, In h a -> length h = n /\ draws h = true /\ exists v, In (v :: h) b)
-            /\ sum_over weight b <= sum_over weight a.
+(** The weights of the continuations of a history do not add up to more than its own. *)
+Lemma weight_shrinks h l : NoDup l -> sum_over (fun v => weight (v :: h)) l <= if draws h then weight h else 0.
 Proof.
-  intros Hb Hlen. pose (dec := list_eq_dec Z.eq_dec : forall x y : history, {x = y} + {x <> y}). pose (all := nodup dec (map before b)).
-  exists (filter draws all). split; [|split].
-  - apply NoDup_filter, NoDup_nodup.
-  - intros h Hh. apply filter_In in Hh as [Hh Hd]. apply nodup_In, in_map_iff in Hh as (x & Hx & Hin).
-    pose proof (Hlen x Hin) as Hn. destruct x as [|v t]; [discriminate|]. simpl in Hx. subst t.
-    simpl in Hn. repeat split; [lia | exact Hd | now exists v].
-  - rewrite (sum_over_groups dec before weight b all (NoDup_nodup _ _)).
-    2:{ intros h Hh. now apply nodup_In. }
-    apply Rle_trans with (sum_over (fun h => if draws h then weight h else 0) all).
-    + apply sum_over_le. intros h _. set (group := filter (with_key dec before h) b).
-      assert (Hgroup : forall x, In x group -> exists v, x = v :: h).
-      { intros x Hx. apply filter_In in Hx as [Hx Hk]. unfold with_key in Hk. destruct dec as [E|]; [|discriminate].
-        pose proof (Hlen x Hx). destruct x as [|v t]; [discriminate|]. simpl in E. subst. now exists v. }
-      assert (Hsum : sum_over weight group = weight h * sum_over (step h) (map newest group)).
-      { rewrite sum_over_map, <- sum_over_scale. apply sum_over_eq. intros x Hx. now destruct (Hgroup x Hx) as [v ->]. }
-      assert (Hnodup : NoDup (map newest group)).
-      { apply NoDup_map_on; [now apply NoDup_filter|]. intros x y Hx Hy E.
-        destruct (Hgroup x Hx) as [v ->], (Hgroup y Hy) as [w ->]. simpl in E. now subst. }
-      rewrite Hsum. pose proof (step_bound h _ Hnodup) as Hstep. pose proof (weight_nonneg h) as Hw.
-      apply Rle_trans with (weight h * (if draws h then 1 else 0)); [now apply Rmult_le_compat_l|].
-      destruct (draws h); lra.
-    + rewrite (sum_over_filter draws).
-      * apply sum_over_le. intros h Hh. apply filter_In in Hh as [_ ->]. lra.
-      * intros h _ ->. reflexivity.
+  intros Hl. simpl. rewrite sum_over_scale. pose proof (Rmult_le_compat_l _ _ _ (weight_nonneg h) (step_bound h l Hl)).
+  destruct (draws h); lra.
 Qed.
 
+Lemma ended_draws x : ended x <-> draws x = false.
+Proof. unfold ended, draws. destruct (M x) as [|o]; split; [now intros [o] | easy | easy | now exists o]. Qed.
+
 (** Runs that ended within fewer than n draws and runs that make n draws together have probability at most 1. *)
-Lemma ended_and_alive n : forall a b : list history,
+Lemma ended_and_alive n (a b : list history) :
   NoDup a -> (forall x, In x a -> ended x /\ (length x < n)%nat) ->
   NoDup b -> (forall x, In x b -> length x = n) ->
   sum_over weight a + sum_over weight b <= 1.
 Proof.
-  induction n as [|n IH]; intros a b Ha HaE Hb Hlen.
-  - destruct a as [|x a]; [|destruct (HaE x (or_introl eq_refl)); lia].
-    replace 1 with (sum_over weight [[]]) by (simpl; lra). simpl sum_over at 1. rewrite Rplus_0_l.
-    apply sum_over_incl; [apply weight_nonneg | exact Hb|].
-    intros x Hx. apply Hlen in Hx. destruct x; [now left | discriminate].
-  - destruct (parents n b Hb Hlen) as (c & Hc & HcE & Hle).
-    rewrite (sum_over_split (fun x : history => Nat.ltb (length x) n) weight a).
-    set (shorter := filter _ a). set (longest := filter _ a).
-    assert (Hlong : forall x, In x longest -> ended x /\ length x = n).
-    { intros x Hx. apply filter_In in Hx as [Hx Hk]. destruct (HaE x Hx) as [He Hn]. split; [exact He|].
-      destruct (Nat.ltb_spec (length x) n); [discriminate | lia]. }
-    assert (Hboth : sum_over weight shorter + sum_over weight (longest ++ c) <= 1).
-    { apply IH.
-      - now apply NoDup_filter.
-      - intros x Hx. apply filter_In in Hx as [Hx Hk]. split; [now apply HaE | now apply Nat.ltb_lt].
-      - apply NoDup_append; [now apply NoDup_filter | exact Hc|].
-        intros x Hx Hx'. destruct (Hlong x Hx) as [[o Ho] _], (HcE x Hx') as (_ & Hd & _).
-        unfold draws in Hd. now rewrite Ho in Hd.
-      - intros x Hx. apply in_app_or in Hx as [Hx|Hx]; [now apply Hlong | now apply HcE]. }
-    rewrite sum_over_app in Hboth. lra.
-Qed.
-
-Lemma longest l : exists n, forall x : history, In x l -> (length x < n)%nat.
-Proof.
-  induction l as [|x l [n Hn]]; [now exists 0%nat|].
-  exists (S (length x + n)). intros y [<-|Hy]; [lia | specialize (Hn y Hy); lia].
+  intros Ha HaE. apply (ended_and_going weight draws weight_nonneg weight_shrinks n a b Ha).
+  intros x Hx. destruct (HaE x Hx). split; [now apply ended_draws | assumption].
 Qed.
 
 Lemma ended_bound l : NoDup l -> (forall x, In x l -> ended x) -> sum_over weight l <= 1.
 Proof.
-  intros Hl HE. destruct (longest l) as [n Hn].
-  pose proof (ended_and_alive n l [] Hl (fun x Hx => conj (HE x Hx) (Hn x Hx)) (NoDup_nil _)) as H.
-  simpl in H. assert (sum_over weight l + 0 <= 1); [apply H; contradiction | lra].
+  intros Hl HE. apply (ended_total weight draws weight_nonneg weight_shrinks l Hl). intros x Hx. now apply ended_draws, HE.
 Qed.
 
 Lemma ended_summable (E : history -> Prop) : (forall x, E x -> ended x) -> summable weight E.
@@ -161,7 +108,7 @@ Definition alive (n : nat) : R := total weight (fun x : history => length x = n)
 
 Lemma alive_decreasing : Un_decreasing alive.
 Proof.
-  intros n. apply total_le. intros b Hb Hlen. destruct (parents n b Hb Hlen) as (a & Ha & HaE & Hle).
+  intros n. apply total_le. intros b Hb Hlen. destruct (parents weight draws weight_shrinks n b Hb Hlen) as (a & Ha & HaE & Hle).
   apply Rle_trans with (1 := Hle). apply finite_le_total; [exact Ha | intros x Hx; now apply HaE].
 Qed.
 

@@ -1,7 +1,7 @@
 (** A check of the definitions: if every law sums to 1, then a program ends or draws for ever with probability exactly 1. *)
 
 From Coq Require Import Reals List ZArith Lra Lia.
-From Dpaudit Require Import Sums Programs.
+From Dpaudit Require Import Sums Histories Programs.
 Import ListNotations.
 Open Scope R_scope.
 
