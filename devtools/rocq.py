@@ -70,7 +70,7 @@ def without_comments(text: str) -> str:
 
 def theorems(path: Path) -> list[str]:
     """The full names of what a file states with the word Theorem."""
-    names = re.findall(r"^Theorem\s+(\w+)", without_comments(path.read_text(encoding="utf-8")), flags=re.MULTILINE)
+    names = re.findall(r"^Theorem\s+([\w']+)", without_comments(path.read_text(encoding="utf-8")), flags=re.MULTILINE)
     return [f"{LIBRARY}.{path.stem}.{name}" for name in names]
 
 

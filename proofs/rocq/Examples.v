@@ -110,22 +110,23 @@ Proof.
 Qed.
 
 (** Without any one of the conditions the conclusion is false, already for eps = 0 and programs that draw one coin. *)
-Section Needed.
-Let half : 0 <= 1 / 2 <= 1. Proof. lra. Qed.
-Let never_one : 0 <= 0 <= 1. Proof. lra. Qed.
+Lemma half : 0 <= 1 / 2 <= 1.
+Proof. lra. Qed.
 
-Let fair : program Z := one_draw (coin _ half) (fun v => v).
-Let constant : program Z := one_draw (coin _ half) (fun _ => 0%Z).
-Let zero : program Z := one_draw (coin _ never_one) (fun v => v).
+Lemma never_one : 0 <= 0 <= 1.
+Proof. lra. Qed.
+
+Definition fair : program Z := one_draw (coin _ half) (fun v => v).
+Definition constant : program Z := one_draw (coin _ half) (fun _ => 0%Z).
+Definition zero : program Z := one_draw (coin _ never_one) (fun v => v).
 
 (** Ends with 1 at once, though it would end with 0 after a draw. *)
-Let hasty : program Z := fun h => match h with [] => End 1%Z | _ => End 0%Z end.
+Definition hasty : program Z := fun h => match h with [] => End 1%Z | _ => End 0%Z end.
 
-Let T := @halting Z.
-Let none (_ : history) (_ : Z) : Z := 0%Z.
-Let to_zero (_ : history) (v : Z) : Z := (- v)%Z.
-Let free (_ : history) (_ : Z) : R := 0.
-Let dear (_ : history) (_ : Z) : R := 1.
+Definition none (_ : history) (_ : Z) : Z := 0%Z.
+Definition to_zero (_ : history) (v : Z) : Z := (- v)%Z.
+Definition free (_ : history) (_ : Z) : R := 0.
+Definition dear (_ : history) (_ : Z) : R := 1.
 Definition unsafe (M M' : program Z) : Prop := exists S, ~ probability M S <= exp 0 * probability M' S.
 
 Lemma constant_is_zero : probability constant (fun v => v = 0%Z) = 1.
@@ -162,7 +163,7 @@ Proof.
   destruct (Z.eq_dec w 1), (Z.eq_dec w 0); [auto..|]; lra.
 Qed.
 
-Theorem C1_needed : exists M M', C2 M M' none (T M) /\ C4 none (T M) /\ C6 M' none (T M) /\ C7 M M' none free (T M) 0 /\ unsafe M M'.
+Theorem C1_needed : exists M M', C2 M M' none (halting M) /\ C4 none (halting M) /\ C6 M' none (halting M) /\ C7 M M' none free (halting M) 0 /\ unsafe M M'.
 Proof.
   exists constant, hasty. repeat split.
   - intros x o [Hw He] Ho. destruct (one_draw_possible _ _ _ He Hw) as [v ->]. injection Ho as <-. reflexivity.
@@ -173,14 +174,14 @@ Proof.
   - apply constant_against_hasty.
 Qed.
 
-Lemma coin_C1 p p' Hp Hp' f f' s :
-  C1 (one_draw (coin p Hp) f) (one_draw (coin p' Hp') f') s (T (one_draw (coin p Hp) f)).
+Lemma coin_C1 p p' Hp Hp' (f f' : Z -> Z) s :
+  C1 (one_draw (coin p Hp) f) (one_draw (coin p' Hp') f') s (halting (one_draw (coin p Hp) f)).
 Proof. intros h v l Hh _. destruct (coin_history _ _ _ _ _ Hh) as [-> _]. now exists (coin p' Hp'). Qed.
 
 Lemma free_total x : cost free x = 0.
 Proof. induction x as [|v h IH]; simpl; unfold free in *; lra. Qed.
 
-Theorem C2_needed : exists M M', C1 M M' none (T M) /\ C4 none (T M) /\ C6 M' none (T M) /\ C7 M M' none free (T M) 0 /\ unsafe M M'.
+Theorem C2_needed : exists M M', C1 M M' none (halting M) /\ C4 none (halting M) /\ C6 M' none (halting M) /\ C7 M M' none free (halting M) 0 /\ unsafe M M'.
 Proof.
   exists constant, fair. repeat split.
   - apply coin_C1.
@@ -193,7 +194,7 @@ Proof.
 Qed.
 
 Theorem C4_needed :
-  exists M M', C1 M M' to_zero (T M) /\ C2 M M' to_zero (T M) /\ C6 M' to_zero (T M) /\ C7 M M' to_zero free (T M) 0 /\ unsafe M M'.
+  exists M M', C1 M M' to_zero (halting M) /\ C2 M M' to_zero (halting M) /\ C6 M' to_zero (halting M) /\ C7 M M' to_zero free (halting M) 0 /\ unsafe M M'.
 Proof.
   exists constant, fair. repeat split.
   - apply coin_C1.
@@ -206,7 +207,7 @@ Proof.
   - apply constant_against_fair.
 Qed.
 
-Theorem C6_needed : exists M M', C1 M M' none (T M) /\ C2 M M' none (T M) /\ C4 none (T M) /\ C7 M M' none free (T M) 0 /\ unsafe M M'.
+Theorem C6_needed : exists M M', C1 M M' none (halting M) /\ C2 M M' none (halting M) /\ C4 none (halting M) /\ C7 M M' none free (halting M) 0 /\ unsafe M M'.
 Proof.
   exists fair, zero. repeat split.
   - apply coin_C1.
@@ -220,7 +221,7 @@ Qed.
 
 (** Without the sum of the costs, that is with any finite cost. *)
 Theorem C7_needed :
-  exists M M' s c, C1 M M' s (T M) /\ C2 M M' s (T M) /\ C4 s (T M) /\ C6 M' s (T M) /\ (exists eps, C7 M M' s c (T M) eps) /\ unsafe M M'.
+  exists M M' s c, C1 M M' s (halting M) /\ C2 M M' s (halting M) /\ C4 s (halting M) /\ C6 M' s (halting M) /\ (exists eps, C7 M M' s c (halting M) eps) /\ unsafe M M'.
 Proof.
   assert (Hp : 0 <= 3 / 4 <= 1) by lra.
   exists (one_draw (coin _ Hp) (fun v => v)), fair, none, dear. repeat split.
@@ -236,4 +237,3 @@ Proof.
   - exists (fun v => v = 1%Z). rewrite exp_0. unfold fair.
     rewrite !(coin_probability _ _ _ 1); [|auto|easy|auto|easy]. unfold coin_mass. simpl. lra.
 Qed.
-End Needed.
