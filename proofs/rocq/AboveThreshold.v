@@ -1,7 +1,7 @@
 (** An adaptive example: above threshold, which draws noise for one answer after another until one reaches the noisy threshold.
 
-    How many draws it makes depends on earlier noise. The alignment moves the threshold by 1, and the noise of the answer that ends
-    the run by the difference of the answers and 1. *)
+    How many draws it makes depends on earlier noise. The alignment moves the threshold by 1, and the noise of the answer that
+    ends the run by the difference of the answers and 1. *)
 
 From Coq Require Import Reals List ZArith Lra Lia.
 From Dpaudit Require Import Sums Histories Programs Alignment Laws.
@@ -45,7 +45,8 @@ Fixpoint below (bar : Z) (answers noise : list Z) {struct noise} : Prop :=
   | _ :: _, [] => False
   end.
 
-Lemma compare_below bar answers noise i : below bar answers noise -> compare bar answers noise i = ask (skipn (length noise) answers).
+Lemma compare_below bar answers noise i : below bar answers noise ->
+  compare bar answers noise i = ask (skipn (length noise) answers).
 Proof.
   revert answers i. induction noise as [|n noise IH]; intros [|a answers] i; simpl; try easy.
   intros [Hn Hrest]. destruct (Z.leb_spec bar (a + n)); [lia | now apply IH].
@@ -109,10 +110,11 @@ Definition shift (x : history) (v : Z) : Z :=
 
 Definition price (x : history) (v : Z) : R := geometric_cost (match x with [] => qa | _ => qb end) (shift x v).
 
-Let M := above_threshold answers.
-Let M' := above_threshold answers'.
+Local Notation M := (above_threshold answers).
+Local Notation M' := (above_threshold answers').
 
-(** A history after which M draws: either nothing was drawn, or the threshold and noise below it, and moving moves the threshold alone. *)
+(** A history after which M draws: either nothing was drawn, or the threshold and noise below it, and moving moves the threshold
+    alone. *)
 Lemma drawing x l : 0 < weight M x -> M x = Draw l ->
   (x = [] /\ l = geometric qa Ha)
   \/ (x <> [] /\ l = geometric qb Hb /\ exists first noise a rest, rev x = first :: noise /\ below (threshold + first) answers noise
@@ -120,13 +122,15 @@ Lemma drawing x l : 0 < weight M x -> M x = Draw l ->
       /\ cost price x = geometric_cost qa 1).
 Proof.
   revert l. induction x as [|v k IH]; intros l Hw Hl.
-  - left. split; [reflexivity|]. unfold M, above_threshold in Hl. simpl in Hl. now injection Hl as <-.
+  - left. split; [reflexivity|]. unfold above_threshold in Hl. simpl in Hl. now injection Hl as <-.
   - right. split; [discriminate|]. destruct (weight_positive M v k Hw) as (Hk & lk & Hlk & _).
     destruct (IH lk Hk Hlk) as [[-> _] | (Hne & _ & first & noise & a & rest & Hrev & Hbelow & Hskip & Hmove & Hcost)].
-    + unfold M, above_threshold in Hl. simpl in Hl. destruct (compare_draw _ _ [] _ _ Hl) as (_ & -> & a & rest & E).
-      split; [reflexivity|]. exists v, [], a, rest. simpl. repeat split; [exact E|]. unfold price. change (shift [] v) with 1%Z. apply Rplus_0_l.
-    + unfold M, above_threshold in Hl. simpl in Hl. rewrite Hrev in Hl. simpl in Hl.
-      rewrite (compare_last _ _ _ _ _ a rest Hbelow Hskip) in Hl. destruct (Z.leb_spec (threshold + first) (a + v)) as [|Hv]; [discriminate|].
+    + unfold above_threshold in Hl. simpl in Hl. destruct (compare_draw _ _ [] _ _ Hl) as (_ & -> & a & rest & E).
+      split; [reflexivity|]. exists v, [], a, rest. simpl. repeat split; [exact E|]. unfold price. change (shift [] v) with 1%Z.
+      apply Rplus_0_l.
+    + unfold above_threshold in Hl. simpl in Hl. rewrite Hrev in Hl. simpl in Hl.
+      rewrite (compare_last _ _ _ _ _ a rest Hbelow Hskip) in Hl.
+      destruct (Z.leb_spec (threshold + first) (a + v)) as [|Hv]; [discriminate|].
       destruct (below_last _ _ _ _ _ _ Hbelow Hskip Hv) as [Hbelow' Hskip'].
       destruct rest as [|b rest]; [discriminate|]. injection Hl as <-. split; [reflexivity|].
       destruct (next_close _ _ _ _ _ neighbours Hskip) as (a' & rest' & Hskip2 & _).
@@ -147,8 +151,10 @@ Proof.
     apply IH. now apply (weight_positive M v). }
   assert (Hstate : forall h v l, begins T (v :: h) -> M h = Draw l ->
     (h = [] /\ l = geometric qa Ha /\ M' (move shift h) = Draw l /\ shift h v = 1%Z)
-    \/ (exists a a' bar rest rest', h <> [] /\ l = geometric qb Hb /\ M' (move shift h) = Draw l /\ close a a' /\ Forall2 close rest rest'
-        /\ shift h v = (if (bar <=? a + v)%Z then 1 + a - a' else 0)%Z /\ (forall w, shift h w = if (bar <=? a + w)%Z then 1 + a - a' else 0)%Z
+    \/ (exists a a' bar rest rest', h <> [] /\ l = geometric qb Hb /\ M' (move shift h) = Draw l /\ close a a'
+        /\ Forall2 close rest rest'
+        /\ shift h v = (if (bar <=? a + v)%Z then 1 + a - a' else 0)%Z
+        /\ (forall w, shift h w = if (bar <=? a + w)%Z then 1 + a - a' else 0)%Z
         /\ cost price h = geometric_cost qa 1
         /\ M (v :: h) = (if (bar <=? a + v)%Z then End (Some (length h - 1)%nat) else ask rest)
         /\ M' (move shift (v :: h)) = (if (bar + 1 <=? a' + (v + shift h v))%Z then End (Some (length h - 1)%nat) else ask rest'))).
@@ -161,18 +167,20 @@ Proof.
       assert (Hshift : forall w, (shift h w = if (threshold + first <=? a + w) then 1 + a - a' else 0)%Z).
       { intros w. unfold shift. now rewrite Hrev, Hskip, Hskip'. }
       exists a, a', (threshold + first)%Z, rest, rest'. repeat split; auto.
-      + unfold M', above_threshold. rewrite Hmove, Z.add_assoc, (compare_below _ _ _ _ Hbelow'), Hskip'. reflexivity.
-      + unfold M, above_threshold. simpl. rewrite Hrev. simpl. rewrite (compare_last _ _ _ _ _ a rest Hbelow Hskip), Hlength.
+      + unfold above_threshold. rewrite Hmove, Z.add_assoc, (compare_below _ _ _ _ Hbelow'), Hskip'. reflexivity.
+      + unfold above_threshold. simpl. rewrite Hrev. simpl. rewrite (compare_last _ _ _ _ _ a rest Hbelow Hskip), Hlength.
         simpl. now rewrite Nat.sub_0_r.
-      + unfold M', above_threshold. simpl. rewrite Hmove. simpl. rewrite Z.add_assoc, (compare_last _ _ _ _ _ a' rest' Hbelow' Hskip'), Hlength.
+      + unfold above_threshold. simpl. rewrite Hmove. simpl.
+        rewrite Z.add_assoc, (compare_last _ _ _ _ _ a' rest' Hbelow' Hskip'), Hlength.
         simpl. now rewrite Nat.sub_0_r. }
   repeat split.
   - intros h v l Hh Hl. exists l. destruct (Hstate h v l Hh Hl) as [(_ & _ & E & _) | (a & a' & bar & rest & rest' & _ & _ & E & _)]; exact E.
   - intros x o Hx Ho. destruct x as [|v h]; [discriminate|]. destruct (weight_positive M v h (proj1 Hx)) as (_ & l & Hl & _).
     destruct (Hstate h v l (begins_itself T _ Hx) Hl)
       as [(-> & _ & _ & Hshift) | (a & a' & bar & rest & rest' & _ & _ & _ & Hclose & Hrest & Hv & _ & _ & E & E')].
-    + unfold M, above_threshold in Ho. unfold M', above_threshold. simpl in *.
-      rewrite (compare_below _ _ [] _ I) in Ho. rewrite (compare_below _ _ [] _ I). simpl in *. now rewrite <- (ask_close answers answers' neighbours).
+    + unfold above_threshold in Ho |- *. simpl in *.
+      rewrite (compare_below _ _ [] _ I) in Ho. rewrite (compare_below _ _ [] _ I). simpl in *.
+      now rewrite <- (ask_close answers answers' neighbours).
     + rewrite E'. rewrite E in Ho. rewrite Hv. unfold close in Hclose. destruct (Z.leb_spec bar (a + v)).
       * destruct (Z.leb_spec (bar + 1) (a' + (v + (1 + a - a')))); [exact Ho | lia].
       * rewrite Z.add_0_r. destruct (Z.leb_spec (bar + 1) (a' + v)); [lia|]. now rewrite <- (ask_close rest rest' Hrest).

@@ -1,7 +1,8 @@
 (** Theorem A: an alignment of two programs bounds the probabilities of their outputs.
 
-    M is the program on data D and M' the program on a neighbour D'. An alignment adds s to each draw of M. Its shift is an integer,
-    a multiple of the lattice (C5), and is given by earlier draws and the draw itself (C3), so both conditions hold by the type of s. *)
+    M is the program on data D and M' the program on a neighbour D'. An alignment adds s to each draw of M. Its shift is an
+    integer, a multiple of the lattice (C5), and is given by earlier draws and the draw itself (C3), so both conditions hold by
+    the type of s. *)
 
 From Coq Require Import Reals List ZArith Lra Lia.
 From Dpaudit Require Import Sums Histories Programs.

@@ -1,5 +1,5 @@
-(** Adaptive composition: a second program that depends on the output of the first. With a second program that sees no data this is the
-    rule of post-processing, drawn or not. *)
+(** Adaptive composition: a second program that depends on the output of the first. With a second program that sees no data this
+    is the rule of post-processing, drawn or not. *)
 
 From Coq Require Import Reals List ZArith Lra Lia.
 From Dpaudit Require Import Sums Histories Programs.
@@ -119,7 +119,8 @@ Lemma some_phase x o later :
   phase x = Some (o, later) -> exists e, x = later ++ e /\ M e = End o /\ weight and_then x = weight M e * weight (K o) later.
 Proof.
   revert later. induction x as [|v h IH]; simpl; intros later.
-  - unfold fresh. destruct (M []) as [|p] eqn:E; [discriminate|]. intros H. injection H as -> <-. exists []. simpl. repeat split; [exact E | lra].
+  - unfold fresh. destruct (M []) as [|p] eqn:E; [discriminate|]. intros H. injection H as -> <-. exists []. simpl.
+    repeat split; [exact E | lra].
   - destruct (phase h) as [[p l]|] eqn:Hh.
     + intros H. injection H as -> <-. destruct (IH l eq_refl) as (e & -> & He & Hw). exists e. repeat split; [exact He|].
       simpl. rewrite Hw. unfold step, and_then. rewrite Hh. ring.

@@ -163,7 +163,8 @@ Proof.
   destruct (Z.eq_dec w 1), (Z.eq_dec w 0); [auto..|]; lra.
 Qed.
 
-Theorem C1_needed : exists M M', C2 M M' none (halting M) /\ C4 none (halting M) /\ C6 M' none (halting M) /\ C7 M M' none free (halting M) 0 /\ unsafe M M'.
+Theorem C1_needed : exists M M', C2 M M' none (halting M) /\ C4 none (halting M) /\ C6 M' none (halting M)
+  /\ C7 M M' none free (halting M) 0 /\ unsafe M M'.
 Proof.
   exists constant, hasty. repeat split.
   - intros x o [Hw He] Ho. destruct (one_draw_possible _ _ _ He Hw) as [v ->]. injection Ho as <-. reflexivity.
@@ -181,12 +182,14 @@ Proof. intros h v l Hh _. destruct (coin_history _ _ _ _ _ Hh) as [-> _]. now ex
 Lemma free_total x : cost free x = 0.
 Proof. induction x as [|v h IH]; simpl; unfold free in *; lra. Qed.
 
-Theorem C2_needed : exists M M', C1 M M' none (halting M) /\ C4 none (halting M) /\ C6 M' none (halting M) /\ C7 M M' none free (halting M) 0 /\ unsafe M M'.
+Theorem C2_needed : exists M M', C1 M M' none (halting M) /\ C4 none (halting M) /\ C6 M' none (halting M)
+  /\ C7 M M' none free (halting M) 0 /\ unsafe M M'.
 Proof.
   exists constant, fair. repeat split.
   - apply coin_C1.
   - intros h v w _ _. unfold none. lia.
-  - intros h v l' Hh E. destruct (coin_history _ _ _ _ _ Hh) as [-> [-> | ->]]; injection E as <-; simpl; unfold coin_mass; simpl; lra.
+  - intros h v l' Hh E. destruct (coin_history _ _ _ _ _ Hh) as [-> [-> | ->]]; injection E as <-; simpl; unfold coin_mass;
+      simpl; lra.
   - intros h v l l' Hh E E' _ _. destruct (coin_history _ _ _ _ _ Hh) as [-> [-> | ->]]; injection E as <-; injection E' as <-;
       unfold free; rewrite exp_0; simpl; unfold coin_mass; simpl; lra.
   - intros x _. rewrite free_total. lra.
@@ -194,24 +197,28 @@ Proof.
 Qed.
 
 Theorem C4_needed :
-  exists M M', C1 M M' to_zero (halting M) /\ C2 M M' to_zero (halting M) /\ C6 M' to_zero (halting M) /\ C7 M M' to_zero free (halting M) 0 /\ unsafe M M'.
+  exists M M', C1 M M' to_zero (halting M) /\ C2 M M' to_zero (halting M) /\ C6 M' to_zero (halting M)
+    /\ C7 M M' to_zero free (halting M) 0 /\ unsafe M M'.
 Proof.
   exists constant, fair. repeat split.
   - apply coin_C1.
   - intros x o [Hw He] Ho. destruct (one_draw_possible _ _ _ He Hw) as [v ->]. injection Ho as <-.
     simpl. unfold to_zero. now rewrite Z.add_opp_diag_r.
-  - intros h v l' Hh E. destruct (coin_history _ _ _ _ _ Hh) as [-> [-> | ->]]; injection E as <-; simpl; unfold coin_mass; simpl; lra.
+  - intros h v l' Hh E. destruct (coin_history _ _ _ _ _ Hh) as [-> [-> | ->]]; injection E as <-; simpl; unfold coin_mass;
+      simpl; lra.
   - intros h v l l' Hh E E' _ _. destruct (coin_history _ _ _ _ _ Hh) as [-> [-> | ->]]; injection E as <-; injection E' as <-;
       unfold free; rewrite exp_0; simpl; unfold coin_mass; simpl; lra.
   - intros x _. rewrite free_total. lra.
   - apply constant_against_fair.
 Qed.
 
-Theorem C6_needed : exists M M', C1 M M' none (halting M) /\ C2 M M' none (halting M) /\ C4 none (halting M) /\ C7 M M' none free (halting M) 0 /\ unsafe M M'.
+Theorem C6_needed : exists M M', C1 M M' none (halting M) /\ C2 M M' none (halting M) /\ C4 none (halting M)
+  /\ C7 M M' none free (halting M) 0 /\ unsafe M M'.
 Proof.
   exists fair, zero. repeat split.
   - apply coin_C1.
-  - intros x o [Hw He] Ho. destruct (one_draw_possible _ _ _ He Hw) as [v ->]. injection Ho as <-. simpl. unfold none. now rewrite Z.add_0_r.
+  - intros x o [Hw He] Ho. destruct (one_draw_possible _ _ _ He Hw) as [v ->]. injection Ho as <-. simpl. unfold none.
+    now rewrite Z.add_0_r.
   - intros h v w _ _. unfold none. lia.
   - intros h v l l' Hh E E' _. destruct (coin_history _ _ _ _ _ Hh) as [-> [-> | ->]]; injection E as <-; injection E' as <-;
       unfold free; rewrite exp_0; simpl; unfold coin_mass; simpl; lra.
@@ -221,14 +228,17 @@ Qed.
 
 (** Without the sum of the costs, that is with any finite cost. *)
 Theorem C7_needed :
-  exists M M' s c, C1 M M' s (halting M) /\ C2 M M' s (halting M) /\ C4 s (halting M) /\ C6 M' s (halting M) /\ (exists eps, C7 M M' s c (halting M) eps) /\ unsafe M M'.
+  exists M M' s c, C1 M M' s (halting M) /\ C2 M M' s (halting M) /\ C4 s (halting M) /\ C6 M' s (halting M)
+    /\ (exists eps, C7 M M' s c (halting M) eps) /\ unsafe M M'.
 Proof.
   assert (Hp : 0 <= 3 / 4 <= 1) by lra.
   exists (one_draw (coin _ Hp) (fun v => v)), fair, none, dear. repeat split.
   - apply coin_C1.
-  - intros x o [Hw He] Ho. destruct (one_draw_possible _ _ _ He Hw) as [v ->]. injection Ho as <-. simpl. unfold none. now rewrite Z.add_0_r.
+  - intros x o [Hw He] Ho. destruct (one_draw_possible _ _ _ He Hw) as [v ->]. injection Ho as <-. simpl. unfold none.
+    now rewrite Z.add_0_r.
   - intros h v w _ _. unfold none. lia.
-  - intros h v l' Hh E. destruct (coin_history _ _ _ _ _ Hh) as [-> [-> | ->]]; injection E as <-; simpl; unfold coin_mass; simpl; lra.
+  - intros h v l' Hh E. destruct (coin_history _ _ _ _ _ Hh) as [-> [-> | ->]]; injection E as <-; simpl; unfold coin_mass;
+      simpl; lra.
   - exists 1. split.
     + intros h v l l' Hh E E' _ _. pose proof (exp_ineq1 1 ltac:(lra)).
       destruct (coin_history _ _ _ _ _ Hh) as [-> [-> | ->]]; injection E as <-; injection E' as <-;

@@ -1,7 +1,7 @@
 (** Histories of integer draws, and functions of them that do not grow from a history to its continuations.
 
-    A history holds the values drawn so far, the newest first. The chance of a history, and what is left of a budget times this chance, are
-    such functions. Added over histories of which none continues another, they stay within their value at the start. *)
+    A history holds the values drawn so far, the newest first. The chance of a history, and what is left of a budget times this
+    chance, are such functions. Added over histories of which none continues another, they stay within their first value. *)
 
 From Coq Require Import Reals List ZArith Lra Lia.
 From Dpaudit Require Import Sums.

@@ -82,7 +82,8 @@ Proof.
   rewrite (sum_over_eq _ (fun j => q ^ j) (seq 0 (S n))) by (intros j _; f_equal; lia).
   rewrite (sum_over_eq _ (fun j => q ^ j) (seq 1 n)) by (intros j _; f_equal; lia).
   pose proof (powers (S n) 0) as H0. pose proof (powers n 1) as H1.
-  replace (0 + S n)%nat with (S n) in H0 by lia. replace (1 + n)%nat with (S n) in H1 by lia. rewrite pow_O in H0. rewrite pow_1 in H1.
+  replace (0 + S n)%nat with (S n) in H0 by lia. replace (1 + n)%nat with (S n) in H1 by lia. rewrite pow_O in H0.
+  rewrite pow_1 in H1.
   unfold Rdiv. rewrite <- Rmult_plus_distr_l, (Rmult_comm (1 - q)), Rmult_assoc, Rmult_plus_distr_l, H0, H1. field. lra.
 Qed.
 

@@ -16,8 +16,8 @@ Proof.
   - intros x y _ _ Hx Hy. apply (move_injective s (possible M)); [exact H4 | |]; now apply begins_itself.
 Qed.
 
-(** If C1 to C7 hold on every history that a run on D can have, then the bound holds for every set S of outputs, for "draws for ever",
-    and for both together. *)
+(** If C1 to C7 hold on every history that a run on D can have, then the bound holds for every set S of outputs, for "draws for
+    ever", and for both together. *)
 Theorem theorem_C {O} (M M' : program O) s c eps :
   aligned M M' s c (possible M) eps ->
   (forall S : O -> Prop, probability M S <= exp eps * probability M' S)

@@ -50,7 +50,8 @@ Proof.
   induction x as [|v h IH]; intros Hx; [reflexivity|].
   assert (Hh : draws_from M laws h) by (intros later w k ->; now apply (Hx (v :: later) w)).
   simpl length. rewrite seq_S, product_app. simpl. rewrite draw_at_last, Rmult_1_r. unfold step.
-  rewrite (Hx [] v h eq_refl), (IH Hh). f_equal. apply product_eq. intros j Hj. apply in_seq in Hj. now rewrite draw_at_before by lia.
+  rewrite (Hx [] v h eq_refl), (IH Hh). f_equal. apply product_eq. intros j Hj. apply in_seq in Hj.
+  now rewrite draw_at_before by lia.
 Qed.
 
 Lemma weight_in_order laws order x : weight (in_order laws order) (reorder order x) = product (fun j => laws j (draw_at x j)) order.
@@ -60,7 +61,8 @@ Proof.
     weight (in_order laws order) (rev (map (draw_at x) first)) = product (fun j => laws j (draw_at x j)) first).
   { induction first as [|j first IH] using rev_ind; intros rest Hrest; [reflexivity|].
     rewrite map_app, rev_app_distr, product_app. simpl. rewrite (IH (j :: rest)) by (now rewrite <- Hrest, <- app_assoc).
-    unfold step, in_order. rewrite rev_length, map_length, <- Hrest, <- app_assoc, nth_error_app2, Nat.sub_diag by lia. simpl. ring. }
+    unfold step, in_order. rewrite rev_length, map_length, <- Hrest, <- app_assoc, nth_error_app2, Nat.sub_diag by lia. simpl.
+    ring. }
   apply (H order []), app_nil_r.
 Qed.
 
@@ -86,8 +88,9 @@ Variable s : I -> history -> Z -> Z.
 Variable c : I -> history -> Z -> R.
 Local Notation T := (halting_with M part).
 
-(** Suppose that part i of the output fixes how many draws there are and their laws, on both sides; that phi keeps the output and moves
-    draws by s, which sees them in the given order; and that C1 to C7, read in this order, hold. Then the bound holds for every S. *)
+(** Suppose that part i of the output fixes how many draws there are and their laws, on both sides; that phi keeps the output and
+    moves draws by s, which sees them in the given order; and that C1 to C7, read in this order, hold. Then the bound holds for
+    every S. *)
 Theorem theorem_A_prime :
   (forall i x, T i x -> Permutation (order i) (seq 0 (length x)) /\ draws_from M (laws i) x) ->
   (forall i x, T i x -> length (phi i x) = length x /\ draws_from M' (laws' i) (phi i x)) ->
@@ -106,7 +109,8 @@ Proof.
     rewrite <- (weight_reordered M (laws i) (order i) x Hdraws Horder). apply Hx.
   - intros i x y Hx Hy E. destruct (Hfixed i x Hx) as [Horder _], (Hfixed i y Hy) as [Horder' _].
     apply (reorder_injective (order i)); [exact Horder | |].
-    + pose proof (Permutation_length Horder) as Hl. pose proof (Permutation_length Horder') as Hl'. rewrite seq_length in Hl, Hl'. congruence.
+    + pose proof (Permutation_length Horder) as Hl. pose proof (Permutation_length Horder') as Hl'.
+      rewrite seq_length in Hl, Hl'. congruence.
     + destruct (Haligned i) as (_ & _ & H4 & _).
       apply (move_injective (s i) _ _ _ H4); [apply begins_itself; now exists x | apply begins_itself; now exists y|].
       now rewrite <- (Hmoved i x Hx), <- (Hmoved i y Hy), E.

@@ -1,8 +1,8 @@
-(** Theorem P: a program whose loops run over a list of records draws and ends in the same way on a padded list, in which some entries
-    are marked as absent. So neighbours of unequal length become neighbours of equal length.
+(** Theorem P: a program whose loops run over a list of records draws and ends in the same way on a padded list, in which some
+    entries are marked as absent. So neighbours of unequal length become neighbours of equal length.
 
-    Programs are those that use the data in loops only; `len` is a loop that counts, and `enumerate` keeps a counter. A body may draw,
-    loop again, continue, break and return. Every run ends: `while` is not covered. *)
+    Programs are those that use the data in loops only; `len` is a loop that counts, and `enumerate` keeps a counter. A body may
+    draw, loop again, continue, break and return. Every run ends: `while` is not covered. *)
 
 From Coq Require Import Reals List ZArith Lra FunctionalExtensionality.
 From Dpaudit Require Import Sums Histories Programs.

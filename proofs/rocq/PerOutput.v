@@ -40,8 +40,8 @@ Proof.
     rewrite <- Hsame in E, Hy. exact (Hone _ x y Hx Hy E).
 Qed.
 
-(** If for each i C1 to C7 hold, with an alignment of its own, on the traces of halting runs that end with part i of the output, then
-    P(M(D) in S) <= e^eps P(M(D') in S) for every S. *)
+(** If for each i C1 to C7 hold, with an alignment of its own, on the traces of halting runs that end with part i of the output,
+    then P(M(D) in S) <= e^eps P(M(D') in S) for every S. *)
 Theorem theorem_B (s : I -> history -> Z -> Z) (c : I -> history -> Z -> R) :
   (forall i, aligned M M' (s i) (c i) (halting_with i) eps) ->
   forall S : O -> Prop, probability M S <= exp eps * probability M' S.

@@ -1,14 +1,15 @@
 (** Programs that draw integers from adaptively chosen discrete laws, and the probability of their outputs.
 
-    A program is what its text computes between draws: from the history, either the law of the next draw or the output. An exception, or
-    a loop that draws no more and never ends, is an output of its own; a run that draws for ever has none. *)
+    A program is what its text computes between draws: from the history, either the law of the next draw or the output. An
+    exception, or a loop that draws no more and never ends, is an output of its own; a run that draws for ever has none. *)
 
 From Coq Require Import Reals List ZArith Lra Lia.
 From Dpaudit Require Import Sums Histories.
 Import ListNotations.
 Open Scope R_scope.
 
-(** A discrete law on the integers, or on the steps of a lattice. Its sum may be below 1: less is assumed than in a probability law. *)
+(** A discrete law on the integers, or on the steps of a lattice. Its sum may be below 1: less is assumed than in a probability
+    law. *)
 Record law := Law {
   mass :> Z -> R;
   mass_nonneg : forall v, 0 <= mass v;

@@ -1,7 +1,7 @@
 (** Sums of non-negative numbers over finite lists and over countable sets.
 
-    A countable sum is the least upper bound of the sums over duplicate-free finite lists, so no order of terms and no measure theory
-    enters. *)
+    A countable sum is the least upper bound of the sums over duplicate-free finite lists, so no order of terms and no measure
+    theory enters. *)
 
 From Coq Require Import Reals List Lra Lia.
 Import ListNotations.
@@ -171,7 +171,8 @@ Proof.
 Qed.
 End Countable.
 
-(** A sum is at most k times another if a one-to-one map takes each term to one that is at least as large after multiplication by k. *)
+(** A sum is at most k times another if a one-to-one map takes each term to one that is at least as large after multiplication by
+    k. *)
 Lemma total_transport {A B} (f : A -> R) (g : B -> R) (E : A -> Prop) (F : B -> Prop) HE HF (phi : A -> B) (k : R) :
   (forall x, 0 <= f x) -> 0 <= k ->
   (forall x, E x -> 0 < f x -> F (phi x) /\ f x <= k * g (phi x)) ->
@@ -222,7 +223,8 @@ Proof.
       + intros x Hx. apply in_app_or in Hx as [Hx|Hx]; [exists k; split; [now left | auto]|].
         destruct (HlK x Hx) as (j & Hj & Hjx). exists j. split; [now right | exact Hjx].
       + rewrite sum_over_app. simpl length. rewrite S_INR. simpl sum_over at 1. lra. }
-  apply Rnot_lt_le. intros Hlt. set (gap := sum_over (fun k => total f (part k) (Hpart k)) K - total f F HF). assert (Hgap : 0 < gap) by (unfold gap; lra).
+  apply Rnot_lt_le. intros Hlt. set (gap := sum_over (fun k => total f (part k) (Hpart k)) K - total f F HF).
+  assert (Hgap : 0 < gap) by (unfold gap; lra).
   assert (Hlength : 0 < INR (length K) + 1) by (pose proof (pos_INR (length K)); lra).
   destruct (Hnear (gap / (INR (length K) + 1))) as (l & Hl & HlK & Hsum); [now apply Rdiv_lt_0_compat|].
   assert (Hle : sum_over f l <= total f F HF).

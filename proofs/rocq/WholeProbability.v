@@ -73,7 +73,8 @@ Qed.
 Theorem ends_or_draws_for_ever : probability M (fun _ => True) + never M = 1.
 Proof.
   apply Rle_antisym.
-  - apply Rnot_lt_le. intros Hlt. set (d := probability M (fun _ => True) + never M - 1) in *. assert (Hd : 0 < d) by (unfold d; lra).
+  - apply Rnot_lt_le. intros Hlt. set (d := probability M (fun _ => True) + never M - 1) in *.
+    assert (Hd : 0 < d) by (unfold d; lra).
     destruct (total_near (weight M) (ends_in M (fun _ => True)) (ended_summable _ _ (ends_in_ended M _)) (d / 2))
       as (a & Ha & HaE & Hnear); [lra|]. fold (probability M (fun _ => True)) in Hnear.
     destruct (longest a) as [n Hn].
