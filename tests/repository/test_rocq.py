@@ -103,6 +103,7 @@ def test_a_proof_that_does_not_prove_is_refused(project, tmp_path):
 
 
 @needs_rocq
+@pytest.mark.timeout(600)
 @pytest.mark.campaign
 def test_the_shipped_proofs_are_proofs(tmp_path):
     assert ("\n".join(LISTED) + "\n", []) == check_rocq(FOLDER, tmp_path / "build")
