@@ -14,6 +14,7 @@ from typing import Final
 from devtools.affected import affected_tests, changed_files
 from devtools.environment import Checkout, clean_environment, prepare
 from devtools.failures import FAILED, SetupFailure
+from devtools.rocq import ABSENT, check_rocq
 from devtools.wheels import PYTHONS, missing_wheels
 
 CHECKOUT: Final = Checkout(Path(__file__).resolve().parent.parent)
@@ -127,6 +128,19 @@ def wheels(arguments: Sequence[str]) -> int:
     return 1 if missing else 0
 
 
+def rocq(arguments: Sequence[str]) -> int:
+    """Check the formal proofs in proofs/rocq with Rocq, where it is installed, and print the axioms of each theorem."""
+    _take_none("rocq", arguments)
+    if shutil.which("coqc") is None:
+        _say(ABSENT)
+        return 0
+    found, faults = check_rocq(CHECKOUT.root / "proofs" / "rocq", CHECKOUT.root / "build" / "rocq")
+    sys.stdout.write(found)
+    for fault in faults:
+        _say(fault)
+    return 1 if faults else 0
+
+
 def explain(arguments: Sequence[str]) -> int:
     """Print this list."""
     _take_none("help", arguments)
@@ -146,6 +160,7 @@ VERBS: Final[dict[str, Callable[[Sequence[str]], int]]] = {
     "benchmark": benchmark,
     "lock": lock,
     "wheels": wheels,
+    "rocq": rocq,
     "help": explain,
 }
 
