@@ -428,7 +428,7 @@ CODES: Final[dict[str, Explanation]] = {
     ),
     "DPA801": Explanation(
         "no ledger",
-        "The file does not exist, or is no ledger of a version that this program knows.",
+        "The file or database does not exist, or holds no ledger of a version that this program knows.",
         "Make one with `dpaudit ledger init`; a newer ledger needs a newer dpaudit.",
     ),
     "DPA802": Explanation(
@@ -439,17 +439,18 @@ CODES: Final[dict[str, Explanation]] = {
     ),
     "DPA803": Explanation(
         "cannot make a ledger",
-        "The file exists already, or its folder cannot be written.",
-        "Choose a new name in a folder that may be written.",
+        "The ledger exists already, or its folder cannot be written.",
+        "Choose a new name in a folder that may be written, or another database.",
     ),
     "DPA804": Explanation(
         "cannot use the ledger",
-        "Other programs kept the file for too long, the disk refused, or SQLite is older than 3.37. The change was not made.",
-        "Repeat the call; if it keeps failing, look at the disk and at who holds the file open.",
+        "Other programs kept the ledger for too long, the disk or server refused, or SQLite is older than 3.37, PostgreSQL than 14. "
+        "The change was not made.",
+        "Repeat the call; if it keeps failing, look at the disk or server, and at who holds the ledger.",
     ),
     "DPA805": Explanation(
         "damaged ledger",
-        "The file is not what the ledger wrote.",
+        "The file or database is not what the ledger wrote, or an entry is none that it may hold.",
         "`dpaudit ledger verify` finds the first entry that was changed; go on from a copy, and count everything since as spent.",
     ),
     "DPA806": Explanation(
@@ -486,5 +487,31 @@ CODES: Final[dict[str, Explanation]] = {
         "no budget covers the scope",
         "Nothing may be spent on a scope that no budget was opened for.",
         "Open a budget for the dataset and unit with `dpaudit ledger init`, or correct the scope.",
+    ),
+    "DPA812": Explanation(
+        "no right to the ledger",
+        "The role that connects to the server may not do this: a spender charges its own scopes, an auditor reads, and the owner "
+        "opens budgets. Nothing was changed.",
+        "Connect as another role, or let the owner give the right with `dpaudit ledger grant`.",
+    ),
+    "DPA813": Explanation(
+        "charge may have been made",
+        "The server did not answer after a change was sent, and stayed away. The change was made or not; nothing was released for it.",
+        "Look for it with `dpaudit ledger show`. A call with a key may be repeated, and is charged once.",
+    ),
+    "DPA814": Explanation(
+        "ledger was moved",
+        "The ledger goes on at another place. What is left here can be read, but two that take charges would spend a budget twice.",
+        "Use the ledger where it was moved to; `dpaudit ledger show` names the entry.",
+    ),
+    "DPA815": Explanation(
+        "key was used",
+        "The key stands for another charge, or for one whose block has come to its end and whose release was made. Nothing was spent.",
+        "Give each release its own key; for a release that was made, use its result.",
+    ),
+    "DPA816": Explanation(
+        "entry too large",
+        "An entry on a server has at most 16 MB. Nothing was changed; a charge whose releases do not fit stays open, and spent.",
+        "Make fewer releases in one block.",
     ),
 }
