@@ -444,8 +444,8 @@ CODES: Final[dict[str, Explanation]] = {
     ),
     "DPA804": Explanation(
         "cannot use the ledger",
-        "Other programs kept the ledger for too long, the disk or server refused, or SQLite is older than 3.37, PostgreSQL than 14. "
-        "The change was not made.",
+        "Other programs kept the ledger for too long, the disk or server refused, or SQLite is older than 3.37 or PostgreSQL than "
+        "14. The change was not made.",
         "Repeat the call; if it keeps failing, look at the disk or server, and at who holds the ledger.",
     ),
     "DPA805": Explanation(
@@ -496,7 +496,8 @@ CODES: Final[dict[str, Explanation]] = {
     ),
     "DPA813": Explanation(
         "charge may have been made",
-        "The server did not answer after a change was sent, and stayed away. The change was made or not; nothing was released for it.",
+        "The server did not answer after a change was sent, and stayed away. The change was made or not; nothing was released for "
+        "it.",
         "Look for it with `dpaudit ledger show`. A call with a key may be repeated, and is charged once.",
     ),
     "DPA814": Explanation(
@@ -506,7 +507,8 @@ CODES: Final[dict[str, Explanation]] = {
     ),
     "DPA815": Explanation(
         "key was used",
-        "The key stands for another charge, or for one whose block has come to its end and whose release was made. Nothing was spent.",
+        "The key stands for another charge, or for one whose block has come to its end and whose release was made. Nothing was "
+        "spent.",
         "Give each release its own key; for a release that was made, use its result.",
     ),
     "DPA816": Explanation(

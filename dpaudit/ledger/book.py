@@ -308,6 +308,32 @@ class Ledger:
         """
         return LedgerBudget(self, Scope.of(scope), note)
 
+    def grant(self, role: str, may: str, scope: Scope | str | None = None) -> list[str]:
+        """Give a role of the server a right to this ledger; call it as the ledger's owner.
+
+        Args:
+          role: that exists on the server.
+          may: "audit", to read and verify everything, or "spend", to read and charge one scope.
+          scope: a dataset and unit, or one purpose of them; None with "audit".
+        Returns:
+          The statements that were run.
+        Raises:
+          InvalidArgument: no such right, scope or role (DPA105).
+          LedgerFailure: a file has no roles (DPA804), or the caller is not the owner (DPA812).
+        Source: docs/ledger.md, "A server for a team".
+        Example:
+          >>> import tempfile
+          >>> with tempfile.TemporaryDirectory() as folder:
+          ...     try:
+          ...         Ledger.create(f"{folder}/budget.ledger").grant("carol", "audit")
+          ...     except LedgerFailure as error:
+          ...         error.code
+          'DPA804'
+        """
+        if may not in {"audit", "spend"} or (may == "audit") != (scope is None):
+            raise InvalidArgument("DPA105", 'a role may "audit", which takes no scope, or "spend" on one.')
+        return self._store.grant(role, may, ("", "", "") if scope is None else Scope.of(scope).key)
+
     @property
     def head(self) -> ChainHead:
         """The newest entry; keep it elsewhere to be able to show that nothing was cut off."""

@@ -115,12 +115,13 @@ def differences(connection: psycopg.Connection[Any]) -> tuple[list[str], list[st
     columns = dict(connection.execute(_COLUMNS).fetchall())
     expected = _columns()
     tables = [f"the table {name} is missing or another" for name, text in expected.items() if columns.get(name) != text]
-    found = {name: tuple(rest) for name, *rest in connection.execute(_FUNCTIONS).fetchall()}
+    rows = connection.execute(_FUNCTIONS).fetchall()
+    found = {name: tuple(rest) for name, *rest in rows}
     functions = {name: tuple(facts) for name, *facts in _functions()}
     others = [f"the function {name} is missing or another" for name, facts in functions.items() if found.get(name) != facts]
     guards = {" ".join(guard.split()).replace("( ", "(") for (guard,) in connection.execute(_GUARDS).fetchall()}
     others += [f"missing or another: {guard.partition(':')[0]}" for guard in _guards() if guard not in guards]
-    foreign = len(found.keys() - functions.keys()) + len(columns.keys() - expected.keys()) + len(guards - _guards())
+    foreign = len(rows) - len(functions) + len(columns.keys() - expected.keys()) + len(guards - _guards())
     objects = [text for (text,) in connection.execute(_OBJECTS).fetchall()]
     kinds = [text for text in objects if not (text.startswith("constraint") or text[2:] in expected)]
     if foreign or kinds or sum(text.startswith("constraint") for text in objects) != _CONSTRAINTS:

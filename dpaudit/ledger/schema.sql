@@ -260,6 +260,9 @@ BEGIN
             IF body ->> 'note' IS NULL OR length(body ->> 'note') > 200 OR (body ->> 'note') || (body ->> 'spending') ~ '[[:cntrl:]]' THEN
                 RAISE EXCEPTION 'a note has at most 200 letters' USING ERRCODE = 'DP805';
             END IF;
+            IF body ? 'key' AND (jsonb_typeof(body -> 'key') <> 'string' OR length(body ->> 'key') NOT BETWEEN 1 AND 200) THEN
+                RAISE EXCEPTION 'a key has 1 to 200 letters' USING ERRCODE = 'DP805';
+            END IF;
             paying := ARRAY(SELECT b.number::text FROM dpaudit.budget b
                 WHERE b.dataset = scope[1] AND b.unit = scope[2] AND b.purpose IN ('', scope[3]) ORDER BY b.number::text COLLATE "C");
             IF paying = '{}' OR paying <> ARRAY(

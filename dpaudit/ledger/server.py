@@ -23,15 +23,14 @@ PATIENCE: Final = 60.0
 _SILENCE: Final = 20.0
 """Seconds without an answer after which a connection counts as lost; longer than the server waits for a lock."""
 
-_LOCK_WAIT: Final = 10.0
+LOCK_WAIT: Final = 10.0
+"""Seconds that the server waits for a lock before the client asks again."""
+
 _OLDEST: Final = 140000
-_SETTINGS: Final = (
-    ("search_path", "dpaudit"),
-    ("lock_timeout", f"{_LOCK_WAIT:.0f}s"),
-    ("idle_in_transaction_session_timeout", f"{PATIENCE:.0f}s"),  # a program that hangs holds the lock no longer
-    ("default_transaction_isolation", "read committed"),
-    ("default_transaction_read_only", "off"),
-)
+_HOLDERS: Final = """
+    SELECT a.usename, a.pid FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+    WHERE l.relation = 'dpaudit.head'::regclass AND l.mode = 'RowShareLock' AND l.granted
+        AND NOT EXISTS (SELECT FROM pg_locks w WHERE w.pid = l.pid AND NOT w.granted)"""
 
 _AGAIN: Final = frozenset({"40001", "40P01", "55P03", "53300", "57P01", "57P02", "57P03", "57014"})
 """Codes of failures that pass: conflicts, waits that were too long, too many connections, a server that stops or starts."""
@@ -71,9 +70,16 @@ class Server:
 
     def connect(self) -> Connection:
         """Open a connection to a server that keeps what it is told; DPA804 for any other."""
-        options = {"connect_timeout": f"{_LOCK_WAIT:.0f}", "application_name": "dpaudit", **self._options}
+        options = {"connect_timeout": f"{max(LOCK_WAIT, 2):.0f}", "application_name": "dpaudit", **self._options}
         connection = Connection.connect(**{**options, "client_encoding": "utf8"}, autocommit=True)  # type: ignore[arg-type]
-        for name, value in _SETTINGS:
+        settings = {
+            "search_path": "dpaudit",
+            "lock_timeout": f"{1000 * LOCK_WAIT:.0f}ms",
+            "idle_in_transaction_session_timeout": f"{PATIENCE:.0f}s",  # a program that hangs holds the lock no longer
+            "default_transaction_isolation": "read committed",
+            "default_transaction_read_only": "off",
+        }
+        for name, value in settings.items():
             connection.execute("SELECT set_config(%s, %s, false)", (name, value))
         version, encoding, flush, pages = connection.execute(
             "SELECT current_setting('server_version_num')::int, current_setting('server_encoding'), current_setting('fsync'), "
@@ -137,6 +143,8 @@ class Server:
             return LedgerFailure("DPA812", f"{self.place}: this role has no right to that ({said}). Nothing was changed.")
         if code == "25006":
             said = "it is a copy that is only read"
+        if code == "55P03":
+            said = f"others kept it too long: {', '.join(self._holders()) or 'who is not known'}"
         if doubt:
             return LedgerFailure(
                 "DPA813",
@@ -146,6 +154,14 @@ class Server:
         if code.startswith("DP"):
             return LedgerFailure(f"DPA{code[2:]}", f"{self.place} refused an entry: {said}.")
         return LedgerFailure("DPA804", f"{self.place} cannot be used: {said}. Nothing was changed.")
+
+    def _holders(self) -> list[str]:
+        """Name those who hold the lock that all changes take."""
+        try:
+            with self.connection() as connection:
+                return [printable(f"{role} (process {process})") for role, process in connection.execute(_HOLDERS).fetchall()]
+        except (psycopg.Error, DpauditError):
+            return []
 
     def _said(self, error: Exception) -> str:
         """The first line of what the server says, without the password."""

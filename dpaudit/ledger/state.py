@@ -164,3 +164,6 @@ class Storage(Protocol):
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Copy the ledger to a new file."""
+
+    def grant(self, role: str, may: str, scope: tuple[str, str, str]) -> list[str]:
+        """Give a role a right, and return the statements that were run."""

@@ -145,6 +145,10 @@ class Store:
                 raise _failure(self.path, error) from error
             raise
 
+    def grant(self, role: str, may: str, scope: tuple[str, str, str]) -> list[str]:  # noqa: ARG002 - of a server
+        """Refuse: who may read and write a file is a matter of the file system."""
+        raise LedgerFailure("DPA804", f"{self.place} is a file, which has no roles. Use the rights of the file system.")
+
     def _require_tables(self, connection: sqlite3.Connection, *, for_writing: bool) -> None:
         """DPA805 where the tables, or for a change anything beside them, are not those of a ledger; looks when they changed."""
         cookie = (connection.execute("PRAGMA schema_version").fetchone()[0], for_writing)
