@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -20,7 +20,7 @@ from dpaudit.ledger.tables import VERSION
 PATIENCE: Final = 60.0
 """Seconds for which a program tries to reach the server, or waits for other programs."""
 
-_SILENCE: Final = 20.0
+SILENCE: Final = 20.0
 """Seconds without an answer after which a connection counts as lost; longer than the server waits for a lock."""
 
 LOCK_WAIT: Final = 10.0
@@ -45,10 +45,10 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         """Wait as psycopg does, and no longer than it may take."""
         try:
-            return super().wait(gen, interval, _SILENCE if timeout is None else timeout)
+            return super().wait(gen, interval, SILENCE if timeout is None else timeout)
         except psycopg.errors._WaitTimeout:  # noqa: SLF001 - the error that the method documents
             self.close()
-            raise psycopg.OperationalError(f"no answer for {_SILENCE:.0f} seconds") from None
+            raise psycopg.OperationalError(f"no answer for {SILENCE:.0f} seconds") from None
 
 
 class Server:
@@ -193,3 +193,18 @@ def _is_final(error: psycopg.Error) -> bool:
     """True for a refusal to connect that does not pass: libpq gives it no code."""
     said = str(error)
     return any(text in said for text in ("authentication failed", "does not exist", "no pg_hba.conf entry", "no password supplied"))
+
+
+def run(url: str, statements: Iterable[tuple[str, tuple[Any, ...]]]) -> list[tuple[Any, ...]]:
+    """Run statements in a database that needs no ledger, as one durable transaction; return the rows of the last."""
+    to, rows = Server(url), list[tuple[Any, ...]]()
+    try:
+        with closing(to.connect()) as connection, connection.transaction():
+            connection.execute("SET LOCAL search_path = public")
+            connection.execute("SET LOCAL synchronous_commit = on")
+            for statement, values in statements:
+                cursor = connection.execute(statement.encode(), values)
+                rows = cursor.fetchall() if cursor.description else []
+    except psycopg.Error as error:
+        raise to.failure(error, doubt=False) from None
+    return rows
