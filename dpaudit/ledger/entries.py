@@ -22,6 +22,9 @@ LONGEST_NOTE: Final = 200
 RESTORE: Final = "Find the first change with `dpaudit ledger verify` and restore a backup."
 """What to do with a ledger that was changed."""
 
+MOVED: Final = "this ledger was moved, and what is here is only to be read. Use the place it was moved to."
+"""What to do where a ledger once was."""
+
 _LONGEST_NAME: Final = 100
 _DIGEST: Final = hashlib.sha256().digest_size
 
@@ -253,7 +256,7 @@ def now() -> str:
 def require_here(newest: LedgerEntry | None) -> None:
     """Refuse a change of a ledger that was moved elsewhere (DPA814): two that live on would spend the budget twice."""
     if newest is not None and newest.kind == "moved":
-        raise LedgerFailure("DPA814", "this ledger was moved, and what is here is only to be read. Use the place it was moved to.")
+        raise LedgerFailure("DPA814", MOVED)
 
 
 def printable(text: str) -> str:

@@ -14,7 +14,7 @@ from psycopg.abc import RV, PQGen
 from psycopg.conninfo import conninfo_to_dict
 
 from dpaudit.errors import DpauditError, InvalidArgument, LedgerFailure
-from dpaudit.ledger.entries import printable
+from dpaudit.ledger.entries import MOVED, printable
 from dpaudit.ledger.tables import VERSION
 
 PATIENCE: Final = 60.0
@@ -151,6 +151,8 @@ class Server:
                 f"{self.place} did not answer ({said}), so that a change which was under way may have been made. Nothing was "
                 "released for it; with a key, the same call is not charged twice.",
             )
+        if code == "DP814":
+            return LedgerFailure("DPA814", MOVED)
         if code.startswith("DP"):
             return LedgerFailure(f"DPA{code[2:]}", f"{self.place} refused an entry: {said}.")
         return LedgerFailure("DPA804", f"{self.place} cannot be used: {said}. Nothing was changed.")
