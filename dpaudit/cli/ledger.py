@@ -62,47 +62,36 @@ def ledger() -> None:
 @click.option("--rho", metavar="R", help="A budget in zero-concentrated differential privacy.")
 @click.option("--mu", metavar="M", help="A budget in Gaussian differential privacy.")
 @click.option("--adjacency", default="add_remove", show_default=True, metavar="NAME", help="Neighbouring relation of the budget.")
+@click.option("--auditor", "auditors", multiple=True, metavar="ROLE", help="A role of the server that may read and verify all.")
+@click.option("--spender", "spenders", nargs=2, multiple=True, metavar="ROLE SCOPE", help="A role that may charge this scope.")
 @json_option
 def init(
     *,
     place: str,
     scope: str | None,
-    epsilon: str | None,
-    delta: str | None,
-    rho: str | None,
-    mu: str | None,
     adjacency: str,
+    auditors: tuple[str, ...],
+    spenders: tuple[tuple[str, str], ...],
     as_json: bool,
+    **numbers: str | None,
 ) -> None:
-    """Make the LEDGER unless it is there, and open a budget for SCOPE in it."""
-    guarantee = _guarantee(epsilon, delta, rho, mu)
+    """Make the LEDGER unless it is there, open a budget for SCOPE in it, and give roles of a server their rights.
+
+    The grants that were run are printed.
+    """
+    guarantee = _guarantee(**numbers)
     if (scope is None) != (guarantee is None):
         raise click.UsageError(
             "a budget needs a SCOPE and one of --epsilon, --rho and --mu; without both, an empty ledger is made."
         )
-    opened, made = _opened_or_made(place)
+    opened = _opened_or_made(place)
     if scope is not None and guarantee is not None:
         opened.open_budget(scope, guarantee, adjacency=adjacency)
-    if made and is_address(place):
-        say("Give rights to roles with: dpaudit ledger grant LEDGER ROLE --audit, or --spend SCOPE")
-    _show(opened, None, as_json=as_json)
-
-
-@ledger.command("grant", short_help="Let a role of the server audit or spend.")
-@_file
-@click.argument("role")
-@click.option("--audit", is_flag=True, help="To read and verify everything, and change nothing.")
-@click.option("--spend", "scope", metavar="SCOPE", help="To charge this scope, and read what is about it.")
-@json_option
-def grant(*, place: str, role: str, audit: bool, scope: str | None, as_json: bool) -> None:
-    """Give the role ROLE, which exists on the server, a right to the LEDGER, and print the statements that were run."""
-    if audit == (scope is not None):
-        raise click.UsageError("give one of --audit and --spend SCOPE.")
-    statements = _opened(place).grant(role, "audit" if audit else "spend", scope)
-    if as_json:
-        emit_json({"statements": statements})
-    else:
-        emit("".join(f"{statement};\n" for statement in statements))
+    statements = [line for role in auditors for line in opened.grant(role, "audit")]
+    statements += [line for role, what in spenders for line in opened.grant(role, "spend", what)]
+    if statements and not as_json:
+        emit("".join(f"{statement};\n" for statement in statements) + "\n")
+    _show(opened, None, as_json=as_json, statements=statements)
 
 
 @ledger.command("spend", short_help="Charge a budget and print the receipt.")
@@ -248,17 +237,17 @@ def export(*, place: str, output: Path | None, backup: Path | None, as_json: boo
         emit("".join(json.dumps(entry.to_dict(), sort_keys=True) + "\n" for entry in entries))
 
 
-def _opened_or_made(place: str) -> tuple[Ledger, bool]:
-    """The ledger, and True if it was made now."""
+def _opened_or_made(place: str) -> Ledger:
+    """The ledger, which is made now if it is not there."""
     from dpaudit.ledger import Ledger
 
     try:
         if is_address(place) or Path(place).exists():
-            return Ledger(place), False
+            return Ledger(place)
     except InvalidArgument as error:
         if not (is_address(place) and error.code == "DPA801"):
             raise
-    return Ledger.create(place), True
+    return Ledger.create(place)
 
 
 def _opened(place: str) -> Ledger:
@@ -295,7 +284,9 @@ def _guarantee(epsilon: str | None, delta: str | None, rho: str | None, mu: str 
     return PureDP(epsilon=epsilon) if delta is None else ApproxDP(epsilon=epsilon, delta=delta)
 
 
-def _show(opened: Ledger, scope: str | None, *, as_json: bool, count: int = _RECENT) -> None:
+def _show(
+    opened: Ledger, scope: str | None, *, as_json: bool, count: int = _RECENT, statements: Sequence[str] | None = None
+) -> None:
     """Budgets and entries."""
     accounts, newest, pending, head = opened.accounts(scope), opened.recent(count), opened.open_charges, opened.head
     if as_json:
@@ -318,6 +309,7 @@ def _show(opened: Ledger, scope: str | None, *, as_json: bool, count: int = _REC
                 "open_charges": pending,
                 "budgets": budgets,
                 "entries": entries,
+                **({} if statements is None else {"statements": list(statements)}),
             }
         )
         return

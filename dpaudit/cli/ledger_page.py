@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from typing import Any, Final
 
@@ -49,19 +50,25 @@ def page(*, place: str, output: str | None, plan: tuple[tuple[str, str], ...], a
 @click.command("watch", short_help="Show a ledger again and again.")
 @click.argument("place", metavar="LEDGER")
 @click.option("--every", type=click.FloatRange(min=0.2), default=2.0, show_default=True, metavar="SECONDS", help="How often.")
-def watch(*, place: str, every: float) -> None:
-    """Show what is left of each budget, open charges and the newest entries of the LEDGER until interrupted."""
+@click.option("--looks", type=click.IntRange(min=1), metavar="N", help="Stop after so many; until interrupted unless given.")
+@json_option
+def watch(*, place: str, every: float, looks: int | None, as_json: bool) -> None:
+    """Show what is left of each budget, open charges and the newest entries of the LEDGER, whenever that has changed."""
     from dpaudit.ledger import Ledger
 
     ledger, before = Ledger(place), ""
-    while True:
+    for look in itertools.count(1):
         try:
             shown = _frame(ledger)
         except DpauditError as error:  # a server that is away may come back
             shown = f"{error}\n"
-        if shown != before:
+        if shown != before and not as_json:
             emit(f"\n{time.strftime('%H:%M:%S')}\n{shown}")
-            before = shown
+        elif shown != before:
+            emit_json({"shown": shown.splitlines()})
+        if look == looks:
+            return
+        before = shown
         time.sleep(every)
 
 

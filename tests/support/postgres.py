@@ -42,8 +42,9 @@ def why_there_is_none():
 class Server:
     """A server that runs until `stop`; `crash` and `start` may be called in between."""
 
-    def __init__(self, **settings):
-        base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 - a sync costs nothing there
+    def __init__(self, base=None, **settings):
+        if base is None:
+            base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 - a sync costs nothing there
         self.folder = Path(tempfile.mkdtemp(prefix="dpaudit-", dir=base))
         self.settings = SETTINGS | settings
         self.user = _user() if os.geteuid() == 0 else None
@@ -84,9 +85,13 @@ class Server:
         """Kill the server and all its processes, as a loss of power would but for the disk."""
         self._end(signal.SIGQUIT)
 
+    def halt(self):
+        """Stop the server, to be started again."""
+        self._end(signal.SIGINT)
+
     def stop(self):
         """Stop the server and forget it."""
-        self._end(signal.SIGINT)
+        self.halt()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _end(self, how):
@@ -104,9 +109,13 @@ class Server:
         self.run(f"CREATE DATABASE d{self._made}")
         return self.url(f"d{self._made}")
 
+    def connection(self, url):
+        """A connection that is closed after its block."""
+        return psycopg.connect(url, autocommit=True)
+
     def run(self, *statements, url=None):
         """Run statements as the owner; the rows of the last."""
-        with psycopg.connect(url or self.url(), autocommit=True) as connection:
+        with self.connection(url or self.url()) as connection:
             for statement in statements:
                 found = connection.execute(*statement) if isinstance(statement, tuple) else connection.execute(statement)
             return found.fetchall() if found.description else []
