@@ -54,6 +54,9 @@ CHARGES: Final = 500
 """That one budget covers."""
 
 EVENTS_A_SECOND: Final = 8
+PAUSE: Final = 0.3
+"""Seconds between the charges of a client, in the mean: clients that only wait for a processor are killed nowhere else."""
+
 SPEED_CLIENTS: Final = 16
 SPENDS_A_SECOND: Final = 500
 SLOWER: Final = 1.5
@@ -76,6 +79,7 @@ def client(url: str, used: Path, *, durable: bool) -> None:
     if not durable:
         postgres._make_durable = lambda *_: None  # noqa: SLF001 - the control
     errors = (DpauditError,) if durable else (Exception,)  # what a ledger that forgets entries makes of it
+    chance = random.Random(str(used))  # noqa: S311 - pauses
     number, noise, failures = 0, LaplaceMechanism(scale=1 / CHARGE, sensitivity=1), Counter[str]()
     with used.open("ab", buffering=0) as file:
         while True:
@@ -86,6 +90,7 @@ def client(url: str, used: Path, *, durable: bool) -> None:
                         with ledger.charge(PureDP(CHARGE), scope=f"{survey(number)}/report") as charge:
                             file.write(f"{charge.receipt.entry}:{charge.receipt.head.digest}\n".encode("ascii"))
                             noise.release(1)
+                        time.sleep(chance.expovariate(1 / PAUSE))
                     except LedgerRefusal:
                         number += 1
                         with suppress(InvalidArgument):  # another client opened it
