@@ -45,7 +45,7 @@ _OBJECTS: Final = """
     SELECT relkind::text || ' ' || relname FROM pg_class
     WHERE relnamespace = 'dpaudit'::regnamespace AND relkind NOT IN ('i', 't', 'c')
     UNION ALL SELECT 'constraint of ' || contype::text || ' on ' || conrelid::regclass || ' ' || array_length(conkey, 1)
-    FROM pg_constraint WHERE connamespace = 'dpaudit'::regnamespace
+    FROM pg_constraint WHERE connamespace = 'dpaudit'::regnamespace AND contype <> 'n'
     UNION ALL SELECT 'rule ' || rulename FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class
     WHERE c.relnamespace = 'dpaudit'::regnamespace"""
 _WRITERS: Final = """

