@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import Final
+
+from dpaudit.origins import class_name as class_name  # noqa: PLC0414 - everybody imports it from here
+from dpaudit.origins import origin_of as origin_of  # noqa: PLC0414 - as above
 
 
 class DpauditError(Exception):
@@ -20,33 +22,6 @@ class DpauditError(Exception):
     def __reduce__(self) -> tuple[type[DpauditError], tuple[str, str]]:
         """Pickle by code and message, so that an error survives the way back from a worker process."""
         return type(self), (self.code, self.message)
-
-
-def origin_of(error: BaseException) -> str:
-    """Type of an error and the line that raised it; not its text, which may quote data."""
-    from pathlib import Path
-
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    where = "" if trace is None else f" at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
-    return f"{class_name(type(error))}{where}"
-
-
-def class_name(kind: type) -> str:
-    """The name of a class where source code holds it; of its nearest base for a class made at run time, whose name may be data."""
-    return next(base.__name__ for base in kind.__mro__ if base is object or _is_held_by_its_module(base))
-
-
-def _is_held_by_its_module(kind: type) -> bool:
-    """True if a class is found again under its name in the module that it names."""
-    try:
-        found: object = sys.modules.get(kind.__module__)
-        for part in kind.__qualname__.split("."):
-            found = getattr(found, part)
-    except Exception:  # noqa: BLE001 - modules may answer for their attributes with code of their own
-        return False
-    return found is kind
 
 
 class InvalidArgument(DpauditError, ValueError):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dpaudit.ledger.examination import verify_file as verify_file
     from dpaudit.ledger.handle import LedgerBudget as LedgerBudget
     from dpaudit.ledger.moving import migrate as migrate
-    from dpaudit.ledger.overview import overview as overview
+    from dpaudit.ledger.overviews import overview as overview
     from dpaudit.ledger.verification import LedgerVerification as LedgerVerification
     from dpaudit.ledger.verification import verify_ledger as verify_ledger
 
@@ -29,7 +29,7 @@ _HOMES: Final = {
     "compare_with_anchors": "anchors",
     "write_anchor": "anchors",
     "migrate": "moving",
-    "overview": "overview",
+    "overview": "overviews",
     "LedgerEntry": "entries",
     "ChainHead": "entries",
     "Ledger": "book",

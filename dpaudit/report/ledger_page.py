@@ -38,23 +38,7 @@ class Row:
 
 
 def ledger_html(document: Mapping[str, Any]) -> str:
-    """The overview of a ledger as a page.
-
-    Args:
-      document: from `dpaudit.ledger.overview`.
-    Returns:
-      A whole HTML document that loads nothing and runs nothing.
-    Raises:
-      KeyError: another document.
-    Source: WCAG 2.2; docs/ledger.md, "A page to look at".
-    Example:
-      >>> import tempfile
-      >>> from dpaudit.ledger import Ledger, overview
-      >>> with tempfile.TemporaryDirectory() as folder:
-      ...     _ = Ledger.create(f"{folder}/budget.ledger")
-      ...     ledger_html(overview(f"{folder}/budget.ledger"))[:15]
-      '<!DOCTYPE html>'
-    """
+    """Write the overview of a ledger, from `dpaudit.ledger.overview`, as a page that loads and runs nothing (WCAG 2.2)."""
     from dpaudit.report.page import template
 
     chain = document["chain"]
