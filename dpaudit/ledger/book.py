@@ -181,7 +181,7 @@ class Ledger:
         try:
             try:
                 with paying(tally):
-                    yield Charge(self._store, receipt, tally)
+                    yield Charge(self._store, receipt, tally, has_key=key is not None)
                     cancelled = tally.closed
                 tally.require_process()
                 over = False if cancelled else commit(self._store, receipt, tally.close())

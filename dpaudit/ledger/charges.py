@@ -25,13 +25,15 @@ from dpaudit.releases import Release, Tally
 class Charge:
     """A charge whose releases are being made; `receipt` says what was reserved."""
 
-    def __init__(self, store: Storage, receipt: Receipt, tally: Tally) -> None:
-        self.receipt = receipt
+    def __init__(self, store: Storage, receipt: Receipt, tally: Tally, *, has_key: bool) -> None:
+        self.receipt, self._has_key = receipt, has_key
         self.cancelled = False
         self._store, self._tally = store, tally
 
     def cancel(self) -> None:
         """Give the reservation back: nothing was released and nothing will be."""
+        if self._has_key:  # before the tally is closed, so that the block can still end as any other
+            raise _keeps_key(self.receipt.entry)
         if not self._tally.close_if_empty():
             raise LedgerFailure(
                 "DPA806", "this charge cannot be cancelled: noise was drawn under it, and what was released stays paid for."
@@ -156,13 +158,18 @@ def _settle(
             raise LedgerFailure("DPA806", f"entry {number} is not an open charge: it was committed or cancelled before.")
         reserved = state.entry(number)
         if kind == "cancel" and reserved is not None and "key" in reserved.body:
-            raise LedgerFailure(
-                "DPA806", f"entry {number} has a key and stays spent: under it another attempt may have released something."
-            )
+            raise _keeps_key(number)
         drafts, over = [Draft(kind, {"charge": number, **body})], _over(state, number, beyond)
         return [*drafts, Draft("overrun", {"charge": number, "amounts": over})] if over else drafts
 
     store.write(plan, exact=_is_over(beyond))
+
+
+def _keeps_key(number: int) -> LedgerFailure:
+    """Return the error for a charge with a key that is to be given back."""
+    return LedgerFailure(
+        "DPA806", f"entry {number} has a key and stays spent: under it another attempt may have released something."
+    )
 
 
 def _over(state: State, number: int, beyond: Mapping[str, Amounts | None]) -> dict[str, dict[str, str]]:
