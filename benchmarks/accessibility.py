@@ -4,12 +4,12 @@
     python benchmarks/accessibility.py --axe /tmp/axe/node_modules/axe-core/axe.min.js --output benchmarks/results
     python benchmarks/accessibility.py --picture build/report.png      a picture of the first page, no axe
 
-Three pages: reports of three targets, of which one is refuted, and of one with every verdict, and the page of `dpaudit diff` on
-reports in which verdicts rise and fall and targets come and go. axe runs inside frames of the widths that are asked for, since a
-window cannot be narrower than 500 pixels; a frame's page differs from the written one in three things: it may run scripts, its
-`details` are open, and it takes the asked colour scheme for the reader's.
+Four pages: reports of three targets, of which one is refuted, and of one with every verdict, the page of `dpaudit diff` on
+reports in which verdicts rise and fall and targets come and go, and the page of a ledger. axe runs inside frames of the widths
+that are asked for, since a window cannot be narrower than 500 pixels; a frame's page differs from the written one in three
+things: it may run scripts, its `details` are open, and it takes the asked colour scheme for the reader's.
 
-Needs: Chromium, and axe-core from npm. Size: three targets of 200,000 runs, 12 pages.
+Needs: Chromium, and axe-core from npm. Size: three targets of 200,000 runs, 16 pages.
 """
 
 from __future__ import annotations
@@ -21,16 +21,21 @@ import re
 import shutil
 import subprocess
 import tempfile
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from measuring import Bar, bars_table, table, versions, write
 
-from dpaudit import Verdict, audit
+from dpaudit import ApproxDP, PureDP, Verdict, audit
+from dpaudit.errors import LedgerFailure
+from dpaudit.ledger import Ledger, anchors_of, overview, write_anchor
 from dpaudit.report import to_html
 from dpaudit.report.difference import to_html as difference_page
+from dpaudit.report.ledger_page import ledger_html
 from dpaudit.results import Report
+from mechanisms import LaplaceMechanism
 
 TARGETS: Final = ("broken_noise", "examples/noisy_count.py:corrected", "cancer_count")
 WIDTHS: Final = (390, 1280)
@@ -78,8 +83,25 @@ def pages_of(found: dict[str, Report]) -> dict[str, str]:
     after = tuple(replace(one, name=other.name) for one, other in zip((*real, real[1]), every, strict=False))
     later = replace(found["three targets"], results=(*after, *real))
     return {name: to_html(report) for name, report in found.items()} | {
-        "before and after": difference_page(found["every verdict"], later)
+        "before and after": difference_page(found["every verdict"], later),
+        "ledger": ledger_html(ledger()),
     }
+
+
+def ledger() -> dict[str, Any]:
+    """A ledger with everything that its page can show."""
+    noise = LaplaceMechanism(scale=16, sensitivity=1)
+    with tempfile.TemporaryDirectory() as folder:
+        made = Ledger.create(f"{folder}/budget.ledger")
+        made.open_budget("survey/person", ApproxDP(1, "1e-6"))
+        made.open_budget("survey/person/report", PureDP("1/2"))
+        for _ in range(3):
+            made.spend(noise, scope="survey/person/report", key="a")
+        with suppress(LedgerFailure), made.charge(noise, scope="survey/person/report"):
+            noise.releases(1, 9)
+        write_anchor(f"{folder}/budget.ledger", f"{folder}/anchors")
+        plan = [("survey/person/dashboard", noise), ("survey/person/report", PureDP(9))]
+        return overview(f"{folder}/budget.ledger", planned=plan, anchors=anchors_of(f"{folder}/anchors"))
 
 
 def framed(page: str, width: int, scheme: str, axe: str) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import Final
+
+from dpaudit.origins import class_name as class_name  # noqa: PLC0414 - everybody imports it from here
+from dpaudit.origins import origin_of as origin_of  # noqa: PLC0414 - as above
 
 
 class DpauditError(Exception):
@@ -20,33 +22,6 @@ class DpauditError(Exception):
     def __reduce__(self) -> tuple[type[DpauditError], tuple[str, str]]:
         """Pickle by code and message, so that an error survives the way back from a worker process."""
         return type(self), (self.code, self.message)
-
-
-def origin_of(error: BaseException) -> str:
-    """Type of an error and the line that raised it; not its text, which may quote data."""
-    from pathlib import Path
-
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    where = "" if trace is None else f" at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
-    return f"{class_name(type(error))}{where}"
-
-
-def class_name(kind: type) -> str:
-    """The name of a class where source code holds it; of its nearest base for a class made at run time, whose name may be data."""
-    return next(base.__name__ for base in kind.__mro__ if base is object or _is_held_by_its_module(base))
-
-
-def _is_held_by_its_module(kind: type) -> bool:
-    """True if a class is found again under its name in the module that it names."""
-    try:
-        found: object = sys.modules.get(kind.__module__)
-        for part in kind.__qualname__.split("."):
-            found = getattr(found, part)
-    except Exception:  # noqa: BLE001 - modules may answer for their attributes with code of their own
-        return False
-    return found is kind
 
 
 class InvalidArgument(DpauditError, ValueError):
@@ -428,7 +403,7 @@ CODES: Final[dict[str, Explanation]] = {
     ),
     "DPA801": Explanation(
         "no ledger",
-        "The file does not exist, or is no ledger of a version that this program knows.",
+        "The file or database does not exist, or holds no ledger of a version that this program knows.",
         "Make one with `dpaudit ledger init`; a newer ledger needs a newer dpaudit.",
     ),
     "DPA802": Explanation(
@@ -439,17 +414,18 @@ CODES: Final[dict[str, Explanation]] = {
     ),
     "DPA803": Explanation(
         "cannot make a ledger",
-        "The file exists already, or its folder cannot be written.",
-        "Choose a new name in a folder that may be written.",
+        "The ledger exists already, or its folder cannot be written.",
+        "Choose a new name in a folder that may be written, or another database.",
     ),
     "DPA804": Explanation(
         "cannot use the ledger",
-        "Other programs kept the file for too long, the disk refused, or SQLite is older than 3.37. The change was not made.",
-        "Repeat the call; if it keeps failing, look at the disk and at who holds the file open.",
+        "Other programs kept the ledger for too long, the disk or server refused, or SQLite is older than 3.37 or PostgreSQL than "
+        "14. The change was not made.",
+        "Repeat the call; if it keeps failing, look at the disk or server, and at who holds the ledger.",
     ),
     "DPA805": Explanation(
         "damaged ledger",
-        "The file is not what the ledger wrote.",
+        "The file or database is not what the ledger wrote, or an entry is none that it may hold.",
         "`dpaudit ledger verify` finds the first entry that was changed; go on from a copy, and count everything since as spent.",
     ),
     "DPA806": Explanation(
@@ -486,5 +462,33 @@ CODES: Final[dict[str, Explanation]] = {
         "no budget covers the scope",
         "Nothing may be spent on a scope that no budget was opened for.",
         "Open a budget for the dataset and unit with `dpaudit ledger init`, or correct the scope.",
+    ),
+    "DPA812": Explanation(
+        "no right to the ledger",
+        "The role that connects to the server may not do this: a spender charges its own scopes, an auditor reads, and the owner "
+        "opens budgets. Nothing was changed.",
+        "Connect as another role, or let the owner give the right with `dpaudit ledger grant`.",
+    ),
+    "DPA813": Explanation(
+        "charge may have been made",
+        "The server did not answer after a change was sent, and stayed away. The change was made or not; nothing was released for "
+        "it.",
+        "Look for it with `dpaudit ledger show`. A call with a key may be repeated, and is charged once.",
+    ),
+    "DPA814": Explanation(
+        "ledger was moved",
+        "The ledger goes on at another place. What is left here can be read, but two that take charges would spend a budget twice.",
+        "Use the ledger where it was moved to; `dpaudit ledger show` names the entry.",
+    ),
+    "DPA815": Explanation(
+        "key was used",
+        "The key stands for another charge, or for one whose block has come to its end and whose release was made. Nothing was "
+        "spent.",
+        "Give each release its own key; for a release that was made, use its result.",
+    ),
+    "DPA816": Explanation(
+        "entry too large",
+        "An entry on a server has at most 16 MB. Nothing was changed; a charge whose releases do not fit stays open, and spent.",
+        "Make fewer releases in one block.",
     ),
 }

@@ -13,6 +13,7 @@ EXTRAS: Final[Mapping[str, Mapping[str, str]]] = {
     "proofs": {"z3": "z3-solver", "cvc5": "cvc5"},
     "learners": {"sklearn": "scikit-learn"},
     "plots": {"matplotlib": "matplotlib"},
+    "postgres": {"psycopg": "psycopg"},
 }
 """The packages that tell whether an extra is there: the name that is imported, and the one that pip knows."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,6 +13,7 @@ import click
 
 from dpaudit.cli import VERBS
 from dpaudit.cli.console import emit, emit_json, json_option, say
+from dpaudit.cli.ledger_page import page, watch
 from dpaudit.errors import InvalidArgument, LedgerFailure
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _RECENT: Final = 10
 _PROBLEMS: Final = 50
 """That the text form lists; JSON lists all."""
 
-_file = click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+_file = click.argument("place", metavar="LEDGER")
 _scope = click.argument("scope")
 
 
@@ -45,10 +46,11 @@ def _spending(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.group("ledger", short_help=VERBS["ledger"])
 def ledger() -> None:
-    """Keep privacy budgets in a file that programs share: charged before noise is drawn, never changed unseen.
+    """Keep privacy budgets that programs share: charged before noise is drawn, never changed unseen.
 
-    SCOPE is dataset/unit/purpose, as in survey/person/dashboard; a budget for dataset/unit pays for every purpose. EXPRESSION is
-    a composition as for `dpaudit account`, such as 'gaussian(sigma=10)'. A refused charge ends with code 5.
+    LEDGER is a file, or postgresql://USER@HOST/DATABASE for a server; a password belongs into ~/.pgpass. SCOPE is
+    dataset/unit/purpose, as in survey/person/dashboard; a budget for dataset/unit pays for every purpose. EXPRESSION is a
+    composition as for `dpaudit account`, such as 'gaussian(sigma=10)'. A refused charge ends with code 5.
     """
 
 
@@ -60,36 +62,47 @@ def ledger() -> None:
 @click.option("--rho", metavar="R", help="A budget in zero-concentrated differential privacy.")
 @click.option("--mu", metavar="M", help="A budget in Gaussian differential privacy.")
 @click.option("--adjacency", default="add_remove", show_default=True, metavar="NAME", help="Neighbouring relation of the budget.")
+@click.option("--auditor", "auditors", multiple=True, metavar="ROLE", help="A role of the server that may read and verify all.")
+@click.option("--spender", "spenders", nargs=2, multiple=True, metavar="ROLE SCOPE", help="A role that may charge this scope.")
 @json_option
 def init(
     *,
-    path: Path,
+    place: str,
     scope: str | None,
-    epsilon: str | None,
-    delta: str | None,
-    rho: str | None,
-    mu: str | None,
     adjacency: str,
+    auditors: tuple[str, ...],
+    spenders: tuple[tuple[str, str], ...],
     as_json: bool,
+    **numbers: str | None,
 ) -> None:
-    """Make the ledger FILE unless it is there, and open a budget for SCOPE in it."""
-    guarantee = _guarantee(epsilon, delta, rho, mu)
+    """Make the LEDGER unless it is there, open a budget for SCOPE in it, and give roles of a server their rights.
+
+    The grants that were run are printed.
+    """
+    guarantee = _guarantee(**numbers)
     if (scope is None) != (guarantee is None):
         raise click.UsageError(
             "a budget needs a SCOPE and one of --epsilon, --rho and --mu; without both, an empty ledger is made."
         )
-    opened = _opened(path, make=True)
+    opened = _opened_or_made(place)
     if scope is not None and guarantee is not None:
         opened.open_budget(scope, guarantee, adjacency=adjacency)
-    _show(opened, None, as_json=as_json)
+    statements = [line for role in auditors for line in opened.grant(role, "audit")]
+    statements += [line for role, what in spenders for line in opened.grant(role, "spend", what)]
+    if statements and not as_json:
+        emit("".join(f"{statement};\n" for statement in statements) + "\n")
+    _show(opened, None, as_json=as_json, statements=statements)
 
 
 @ledger.command("spend", short_help="Charge a budget and print the receipt.")
 @_spending
 @click.option("--note", default="", metavar="TEXT", help="Up to 200 letters for those who read the ledger.")
-def spend(*, path: Path, scope: str, expression: str, times: int, adjacency: str | None, note: str, as_json: bool) -> None:
+@click.option("--key", metavar="TEXT", help="Of this release: a call with the same key is charged once.")
+def spend(
+    *, place: str, scope: str, expression: str, times: int, adjacency: str | None, note: str, key: str | None, as_json: bool
+) -> None:
     """Charge EXPRESSION to SCOPE and print the receipt; make the release only if this ends with code 0."""
-    receipt = _opened(path).spend(_loss(expression, adjacency), scope=scope, times=times, note=note)
+    receipt = _opened(place).spend(_loss(expression, adjacency), scope=scope, times=times, note=note, key=key)
     if as_json:
         emit_json({"receipt": receipt.to_dict()})
     else:
@@ -98,9 +111,9 @@ def spend(*, path: Path, scope: str, expression: str, times: int, adjacency: str
 
 @ledger.command("check", short_help="Say whether a budget covers a charge.")
 @_spending
-def check(*, path: Path, scope: str, expression: str, times: int, adjacency: str | None, as_json: bool) -> None:
+def check(*, place: str, scope: str, expression: str, times: int, adjacency: str | None, as_json: bool) -> None:
     """Say whether EXPRESSION could be charged to SCOPE now; nothing is."""
-    left = _opened(path).check(_loss(expression, adjacency), scope=scope, times=times)
+    left = _opened(place).check(_loss(expression, adjacency), scope=scope, times=times)
     if as_json:
         emit_json({"remaining": left})
     else:
@@ -113,9 +126,9 @@ def check(*, path: Path, scope: str, expression: str, times: int, adjacency: str
 @click.option("--entries", "count", default=_RECENT, show_default=True, metavar="N", help="How many of the newest entries.")
 @click.option("--plot", metavar="FILE.svg", help="Draw what was spent of each budget after each entry.")
 @json_option
-def show(*, path: Path, scope: str | None, count: int, plot: str | None, as_json: bool) -> None:
+def show(*, place: str, scope: str | None, count: int, plot: str | None, as_json: bool) -> None:
     """Show budgets, what is left of them, and the newest entries."""
-    opened = _opened(path)
+    opened = _opened(place)
     if plot is not None:
         _draw(opened, scope, Path(plot))
     _show(opened, scope, as_json=as_json, count=count)
@@ -141,14 +154,19 @@ def _draw(opened: Ledger, scope: str | None, path: Path) -> None:
 @ledger.command("verify", short_help="Check that nothing was changed.")
 @_file
 @click.option("--head", metavar="NUMBER:HASH", help="Of an earlier receipt: that entry must still be there.")
+@click.option("--against", metavar="ANCHORS", help="A file or server that `dpaudit ledger anchor` wrote to.")
 @json_option
-def verify(*, path: Path, head: str | None, as_json: bool) -> None:
+def verify(*, place: str, head: str | None, against: str | None, as_json: bool) -> None:
     """Check the chain of hashes, every total and every price of a ledger or of its export; code 5 if it is not intact."""
-    from dpaudit.ledger import verify_file
+    from dpaudit.ledger import anchors_of, compare_with_anchors, verify_file
 
-    found = verify_file(path, head=head)
+    anchors = [] if against is None else anchors_of(against)
+    found = verify_file(place, head=head)
     if not found.is_read:
-        raise LedgerFailure("DPA805", f"{path.name} {found.problems[0]}. It may be no ledger, or a damaged one.")
+        name = "the ledger" if is_address(place) else Path(place).name
+        raise LedgerFailure("DPA805", f"{name} {found.problems[0]}. It may be no ledger, or a damaged one.")
+    if against is not None:
+        found = replace(found, problems=(*found.problems, *compare_with_anchors(place, anchors)))
     if as_json:
         emit_json({**asdict(found), "head": None if found.head is None else str(found.head)})
     else:
@@ -159,37 +177,89 @@ def verify(*, path: Path, head: str | None, as_json: bool) -> None:
         raise click.exceptions.Exit(EXIT_CODES["ledger"])
 
 
+@ledger.command("anchor", short_help="Keep the newest head elsewhere.")
+@_file
+@click.argument("to", metavar="ANCHORS")
+@click.option("--commit", is_flag=True, help="Commit the file of anchors to its git repository.")
+@click.option("--every", type=click.FloatRange(min=1), metavar="SECONDS", help="Go on until interrupted.")
+@json_option
+def anchor(*, place: str, to: str, commit: bool, every: float | None, as_json: bool) -> None:
+    """Add the newest head of the LEDGER to ANCHORS, a file or a second server; `verify --against` tells rollback and fork."""
+    from dpaudit.ledger import write_anchor
+
+    while True:
+        made = write_anchor(place, to, commit=commit)
+        if as_json:
+            emit_json({"anchor": asdict(made)})
+        else:
+            emit(f"{made.time}  {made.head}\n")
+        if every is None:
+            return
+        time.sleep(every)
+
+
+@ledger.command("migrate", short_help="Move a ledger to a file, a server or an export.")
+@click.argument("source")
+@click.argument("target")
+@click.option("--lost", is_flag=True, help="SOURCE is an export, and its ledger is gone with what it charged since.")
+@json_option
+def migrate(*, source: str, target: str, lost: bool, as_json: bool) -> None:
+    """Move the ledger SOURCE to TARGET, where its chain goes on; SOURCE takes no more charges. A name in .jsonl is an export."""
+    from dpaudit.ledger import migrate
+
+    head = migrate(source, target, lost=lost)
+    if as_json:
+        emit_json({"head": str(head)})
+    else:
+        emit(f"head {head}\n")
+
+
 @ledger.command("export", short_help="Write every entry as a line of JSON.")
 @_file
 @click.option("--output", metavar="FILE", type=click.Path(path_type=Path), help="Write there instead of stdout.")
 @click.option("--backup", metavar="FILE", type=click.Path(path_type=Path), help="Also copy the ledger itself to a new file.")
 @json_option
-def export(*, path: Path, output: Path | None, backup: Path | None, as_json: bool) -> None:
+def export(*, place: str, output: Path | None, backup: Path | None, as_json: bool) -> None:
     """Write every entry as a line of JSON, which `dpaudit ledger verify` checks as well; with --json, print one document of all."""
-    opened = _opened(path)
-    entries = [entry.to_dict() for entry in opened.entries()]
-    lines = "".join(json.dumps(entry, sort_keys=True) + "\n" for entry in entries)
+    from dpaudit.ledger.moving import write_export
+
+    opened = _opened(place)
+    entries = opened.entries()
     if backup is not None:
         opened.backup(backup)
         say(f"written: {backup}")
     if output is not None:
-        try:
-            with open(output, "x", encoding="utf-8", opener=_for_owner) as file:
-                file.write(lines)
-        except OSError as error:
-            raise InvalidArgument("DPA503", f"{output.name} cannot be written ({error.strerror}).") from error
+        write_export(output, entries)
         say(f"written: {output}")
     if as_json:
-        emit_json({"head": str(opened.head), "entries": entries})
+        emit_json({"head": str(entries[-1].head), "entries": [entry.to_dict() for entry in entries]})
     elif output is None:
-        emit(lines)
+        emit("".join(json.dumps(entry.to_dict(), sort_keys=True) + "\n" for entry in entries))
 
 
-def _opened(path: Path, *, make: bool = False) -> Ledger:
-    """The ledger, made now where that was asked for."""
+def _opened_or_made(place: str) -> Ledger:
+    """The ledger, which is made now if it is not there."""
     from dpaudit.ledger import Ledger
 
-    return Ledger.create(path) if make and not path.exists() else Ledger(path)
+    try:
+        if is_address(place) or Path(place).exists():
+            return Ledger(place)
+    except InvalidArgument as error:
+        if not (is_address(place) and error.code == "DPA801"):
+            raise
+    return Ledger.create(place)
+
+
+def _opened(place: str) -> Ledger:
+    """The ledger."""
+    from dpaudit.ledger import Ledger
+
+    return Ledger(place)
+
+
+def is_address(place: str) -> bool:
+    """True for the address of a server."""
+    return "://" in place
 
 
 def _loss(expression: str, adjacency: str | None) -> Any:
@@ -214,7 +284,9 @@ def _guarantee(epsilon: str | None, delta: str | None, rho: str | None, mu: str 
     return PureDP(epsilon=epsilon) if delta is None else ApproxDP(epsilon=epsilon, delta=delta)
 
 
-def _show(opened: Ledger, scope: str | None, *, as_json: bool, count: int = _RECENT) -> None:
+def _show(
+    opened: Ledger, scope: str | None, *, as_json: bool, count: int = _RECENT, statements: Sequence[str] | None = None
+) -> None:
     """Budgets and entries."""
     accounts, newest, pending, head = opened.accounts(scope), opened.recent(count), opened.open_charges, opened.head
     if as_json:
@@ -237,6 +309,7 @@ def _show(opened: Ledger, scope: str | None, *, as_json: bool, count: int = _REC
                 "open_charges": pending,
                 "budgets": budgets,
                 "entries": entries,
+                **({} if statements is None else {"statements": list(statements)}),
             }
         )
         return
@@ -295,11 +368,6 @@ def _numbers(numbers: Sequence[int]) -> str:
     return shown if len(numbers) <= _RECENT else f"{shown} and {len(numbers) - _RECENT} more"
 
 
-def _for_owner(path: str, flags: int) -> int:
-    """Make a file that only its owner may read, whatever the umask."""
-    return os.open(path, flags, 0o600)
-
-
 def _verification(found: LedgerVerification) -> str:
     """What was found, for a person."""
     lines = [f"{found.entries} entries; " + ("the chain, the totals and the prices agree" if not found.problems else "NOT INTACT")]
@@ -315,8 +383,14 @@ def _verification(found: LedgerVerification) -> str:
             ("not compared with what ran, which is made elsewhere", found.elsewhere),
             ("not compared with what ran, since they count on sampling or a random order", found.uncompared),
             ("nothing ran under them that the release log saw", found.unseen),
+            ("begun again under their key, what a failed attempt showed is not paid for", found.repeated),
+            ("restored from a copy there, later charges of the ledger that was lost are not known", found.restored),
             ("of an old ledger that keeps no losses, so that their amounts were not computed again", found.taken),
         )
         if which
     ]
     return "\n".join([*lines, *([] if found.head is None else [f"head {found.head}"]), ""])
+
+
+ledger.add_command(page)
+ledger.add_command(watch)

@@ -1,24 +1,19 @@
-"""Accounts: the current state of each budget of a ledger, the effect of a charge on it, and its row in the file."""
+"""Accounts: the current state of each budget of a ledger, the effect of a charge on it, and its row in the database."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
 from dpaudit.accounting import PrivacyLoss
 from dpaudit.accounting.budgets.filters import Amounts, Cap
 from dpaudit.claims import Guarantee
 from dpaudit.errors import LedgerFailure, LedgerRefusal
-from dpaudit.ledger.entries import LedgerEntry, Scope
+from dpaudit.ledger.entries import LedgerEntry, Scope, entry_from_row
 from dpaudit.ledger.plain import cap_of
-from dpaudit.ledger.store import entry_from_row
-
-ALL: Final = "SELECT number, dataset, unit, purpose, spent FROM budget"
-_COVERING: Final = f"{ALL} WHERE dataset = ? AND unit = ? AND purpose IN ('', ?)"
 
 
 @dataclass(frozen=True)
@@ -40,35 +35,31 @@ class Account:
         """The amounts that may still be spent, exact text by the name of the currency."""
         return self.cap.written(self.left)
 
-
-def accounts_of(connection: sqlite3.Connection, scope: Scope | None) -> list[Account]:
-    """Return the budgets that pay for a scope, or all."""
-    if scope is None:
-        rows = connection.execute(f"{ALL} ORDER BY number").fetchall()
-    else:
-        rows = connection.execute(f"{_COVERING} ORDER BY number", (scope.dataset, scope.unit, scope.purpose or "")).fetchall()
-    return [account_from_row(connection, row) for row in rows]
+    def after(self, amounts: Mapping[str, str], *, sign: int = 1) -> Account:
+        """Return the account after amounts are charged, or given back."""
+        change = tuple(sign * amount for amount in self.cap.read(dict(amounts)))
+        return replace(self, spent=self.cap.after(self.spent, change))
 
 
-def account_from_row(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Account:
-    """Read one budget from its row and its entry; DPA805 where either was changed."""
-    number, dataset, unit, purpose, spent = row
+def read_account(row: tuple[Any, ...]) -> Account:
+    """Read one budget from its row, with the row of its entry and the hash before that; DPA805 where one of them was changed."""
+    number, dataset, unit, purpose, spent, *rest = row
     try:
         scope = Scope(dataset, unit, purpose or None)
-        rows = connection.execute("SELECT * FROM entry WHERE number IN (?, ?) ORDER BY number", (number - 1, number)).fetchall()
-        cap = _cap(number, scope, tuple(rows))
+        cap = _cap(number, scope, tuple(rest))
         return Account(number, scope, cap, cap.read(json.loads(spent)))
-    except (LedgerFailure, sqlite3.Error):
+    except LedgerFailure:
         raise
-    except Exception as error:  # whatever the file holds there
+    except Exception as error:  # whatever the database holds there
         raise _changed(number, "cannot be read") from error
 
 
 @lru_cache(maxsize=256)
-def _cap(number: int, scope: Scope, rows: tuple[tuple[Any, ...], ...]) -> Cap:
-    """Read the cap of a budget from its entry, whose hash is checked against the entry before; cached, as every charge asks."""
-    before, opened = map(entry_from_row, rows)
-    if not opened.follows(before):
+def _cap(number: int, scope: Scope, row: tuple[Any, ...]) -> Cap:
+    """Read the cap of a budget from its entry, whose hash is checked against the one before; cached, as every charge asks."""
+    *opening, before = row
+    opened = entry_from_row(tuple(opening))
+    if not opened.continues(before):
         raise _changed(number, "is not the one that was opened: its entry, or the one before, was changed")
     if (opened.number, opened.kind, opened.body["scope"]) != (number, "budget", str(scope)):
         raise _changed(number, "was never opened for its scope")
@@ -84,21 +75,20 @@ def _changed(number: object, what: str) -> LedgerFailure:
 
 def charge_accounts(
     accounts: Sequence[Account], scope: Scope, spending: PrivacyLoss | Guarantee, times: int
-) -> tuple[list[Account], dict[str, dict[str, str]]]:
-    """Compute accounts after a charge, and its amounts by number of budget; refused where one does not cover it."""
+) -> dict[str, dict[str, str]]:
+    """Compute the amounts of a charge by number of budget; refused where one does not cover it."""
     if not accounts:
         raise LedgerRefusal(
             "DPA811", f"no budget covers {scope}, so nothing may be spent on it. Open one with `dpaudit ledger init`."
         )
-    after, amounts = [], {}
+    amounts = {}
     for account in accounts:
         cost = account.cap.cost(spending, times=times)
         total = account.cap.after(account.spent, cost)
         if not account.cap.covers(total):
             raise LedgerRefusal("DPA810", f"{account.scope}: {account.cap.refusal(total)}")
-        after.append(replace(account, spent=total))
         amounts[str(account.number)] = account.cap.written(cost)
-    return after, amounts
+    return amounts
 
 
 def shares_over_time(account: Account, entries: Iterable[LedgerEntry]) -> list[tuple[int, float]]:
@@ -117,25 +107,3 @@ def shares_over_time(account: Account, entries: Iterable[LedgerEntry]) -> list[t
         shares = [amount / limit for amount, limit in zip(spent, account.cap.limits, strict=True) if limit]
         found.append((entry.number, float(max(shares, default=0))))
     return found
-
-
-def move(connection: sqlite3.Connection, amounts: Mapping[str, Mapping[str, str]], *, sign: int) -> None:
-    """Add amounts to totals, or take them back."""
-    moved = []
-    for account in accounts_of(connection, None):
-        if str(account.number) in amounts:
-            change = tuple(sign * amount for amount in account.cap.read(dict(amounts[str(account.number)])))
-            moved.append(replace(account, spent=account.cap.after(account.spent, change)))
-    keep(connection, moved)
-
-
-def keep(connection: sqlite3.Connection, accounts: Sequence[Account]) -> None:
-    """Write totals."""
-    connection.executemany(
-        "UPDATE budget SET spent = ? WHERE number = ?", [(amounts_text(one.cap, one.spent), one.number) for one in accounts]
-    )
-
-
-def amounts_text(cap: Cap, amounts: Amounts) -> str:
-    """Return amounts as text for the file."""
-    return json.dumps(cap.written(amounts), sort_keys=True)

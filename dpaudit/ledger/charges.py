@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from dpaudit.accounting import PrivacyLoss
@@ -13,24 +14,26 @@ from dpaudit.accounting.budgets.filters import Amounts
 from dpaudit.claims import Guarantee
 from dpaudit.errors import DpauditError, InvalidArgument, LedgerFailure
 from dpaudit.exact import integer
-from dpaudit.ledger.accounts import Account, accounts_of, charge_accounts, keep, move
+from dpaudit.ledger.accounts import Account, charge_accounts
 from dpaudit.ledger.entries import LONGEST_NOTE, LedgerEntry, Receipt, Scope
 from dpaudit.ledger.losses import MOST_TIMES, describe_spending, is_compared, write_loss
 from dpaudit.ledger.plain import all_left, excess, release_to_dict
-from dpaudit.ledger.store import Store, append, entry_of, open_charges
+from dpaudit.ledger.state import Draft, State, Storage
 from dpaudit.releases import Release, Tally
 
 
 class Charge:
     """A charge whose releases are being made; `receipt` says what was reserved."""
 
-    def __init__(self, store: Store, receipt: Receipt, tally: Tally) -> None:
-        self.receipt = receipt
+    def __init__(self, store: Storage, receipt: Receipt, tally: Tally, *, has_key: bool) -> None:
+        self.receipt, self._has_key = receipt, has_key
         self.cancelled = False
         self._store, self._tally = store, tally
 
     def cancel(self) -> None:
         """Give the reservation back: nothing was released and nothing will be."""
+        if self._has_key:  # before the tally is closed, so that the block can still end as any other
+            raise _keeps_key(self.receipt.entry)
         if not self._tally.close_if_empty():
             raise LedgerFailure(
                 "DPA806", "this charge cannot be cancelled: noise was drawn under it, and what was released stays paid for."
@@ -39,32 +42,66 @@ class Charge:
         self.cancelled = True
 
 
-def reserve(store: Store, ledger: str, kind: str, spending: Any, scope: Scope | str, times: int, note: str) -> Receipt:
-    """Write one durable charge to the ledger of that name, of the kind "reserve" or "spend"."""
+def reserve(
+    store: Storage, ledger: str, kind: str, spending: Any, scope: Scope | str, times: int, note: str, key: str | None
+) -> Receipt:
+    """Write one durable charge to the ledger of that name, of the kind "reserve" or "spend"; one key is charged once."""
     place, loss = Scope.of(scope), requested_loss(spending)
-    if not (isinstance(note, str) and len(note) <= LONGEST_NOTE and note.isprintable()):
-        got = f"{len(note)} letters, or some that cannot be printed" if isinstance(note, str) else f"a {type(note).__name__}"
-        raise InvalidArgument("DPA105", f"note must be printable text of at most {LONGEST_NOTE} letters, got {got}.")
+    _require_text(note, "note", shortest=0)
     count = integer(times, "times", lower=0, upper=MOST_TIMES)
     text = describe_spending(loss, count)
-    said = {"scope": str(place), "spending": text, "loss": write_loss(loss), "times": count, "note": note}
-    body = said if kind == "spend" else {**said, "compared": is_compared(loss)}
+    body: dict[str, Any] = {"scope": str(place), "spending": text, "loss": write_loss(loss), "times": count, "note": note}
+    if kind == "reserve":
+        body["compared"] = is_compared(loss)
+    if key is not None:
+        body["key"] = _require_text(key, "key", shortest=1)
+    accounts: list[Account] = []
+    earlier: LedgerEntry | None = None
 
-    def change(connection: sqlite3.Connection) -> tuple[LedgerEntry, list[Account], dict[str, dict[str, str]]]:
-        after, amounts = charge_accounts(accounts_of(connection, place), place, loss, count)
-        entry = append(connection, kind, {**body, "amounts": amounts})
-        keep(connection, after)
-        if kind == "reserve":
-            connection.execute("INSERT INTO open_charge VALUES (?)", (entry.number,))
-        return entry, after, amounts
+    def plan(state: State) -> list[Draft]:
+        nonlocal accounts, earlier
+        accounts = state.accounts(place)
+        earlier = None if key is None else state.charge_of(key)
+        if earlier is not None:
+            _require_repeatable(state, earlier, kind, body)
+            return [Draft("repeat", {"charge": earlier.number})]
+        return [Draft(kind, {**body, "amounts": charge_accounts(accounts, place, loss, count)})]
 
-    entry, after, amounts = store.write(change)
-    paid = {str(account.scope): amounts[str(account.number)] for account in after}
-    left = {str(account.scope): account.remaining for account in after}
-    return Receipt(ledger, entry.number, place, text, paid, left, entry.head)
+    written = store.write(plan)
+    (entry,) = written.entries
+    charge = entry if earlier is None or entry.kind != "repeat" else earlier
+    paying = [account for account in accounts if str(account.number) in charge.body["amounts"]]
+    paid = {str(account.scope): charge.body["amounts"][str(account.number)] for account in paying}
+    now = [replace(one, spent=one.cap.read(written.spent.get(one.number, one.cap.written(one.spent)))) for one in paying]
+    left = {str(account.scope): account.remaining for account in now}
+    return Receipt(ledger, charge.number, place, text, paid, left, entry.head, repeated=charge is not entry)
 
 
-def settle_after_error(store: Store, receipt: Receipt, tally: Tally) -> None:
+def _require_text(text: str, name: str, *, shortest: int) -> str:
+    """Refuse what is no printable text of a line (DPA105)."""
+    if not (isinstance(text, str) and shortest <= len(text) <= LONGEST_NOTE and text.isprintable()):
+        got = f"{len(text)} letters, or some that cannot be printed" if isinstance(text, str) else f"a {type(text).__name__}"
+        least = "at least 1 and " if shortest else ""
+        raise InvalidArgument("DPA105", f"{name} must be printable text of {least}at most {LONGEST_NOTE} letters, got {got}.")
+    return text
+
+
+def _require_repeatable(state: State, earlier: LedgerEntry, kind: str, body: Mapping[str, Any]) -> None:
+    """Refuse a second charge under one key that is another charge, or whose block has come to its end (DPA815)."""
+    same = (name for name in ("scope", "spending", "loss", "times", "key"))
+    if earlier.kind != kind or any(earlier.body.get(name) != body[name] for name in same):
+        raise LedgerFailure(
+            "DPA815", f"entry {earlier.number} used this key for another charge. Nothing was spent; give each release its own key."
+        )
+    if kind == "reserve" and not state.is_open(earlier.number):
+        raise LedgerFailure(
+            "DPA815",
+            f"the charge of this key, entry {earlier.number}, has ended: its release was made. Nothing was spent; use the result "
+            "of that run, or another key for another release.",
+        )
+
+
+def settle_after_error(store: Storage, receipt: Receipt, tally: Tally) -> None:
     """Charge what an interrupted block released beyond its reservation; where there is nothing beyond, the charge stays open."""
     ran, error = tally.close(), sys.exception()
     if not ran or tally.process != os.getpid():
@@ -91,61 +128,57 @@ def requested_loss(spending: Any) -> PrivacyLoss | Guarantee:
     return loss
 
 
-def commit(store: Store, receipt: Receipt, ran: Sequence[Release], *, only_beyond: bool = False) -> bool:
+def commit(store: Storage, receipt: Receipt, ran: Sequence[Release], *, only_beyond: bool = False) -> bool:
     """End an open charge, or do so only if what ran exceeds it; charge the excess, and return whether there is one."""
-    accounts, reserved = store.read(
-        lambda connection: (accounts_of(connection, receipt.scope), entry_of(connection, receipt.entry))
-    )
+    accounts, reserved = store.read(lambda state: (state.accounts(receipt.scope), state.entry(receipt.entry)))
     beyond: dict[str, Amounts | None] = {}
     if reserved is not None and reserved.body["compared"]:
         for account in accounts:
             amounts = reserved.body["amounts"].get(str(account.number))
             if amounts is not None:
                 beyond[str(account.number)] = excess(account.cap, ran, account.cap.read(amounts))
-    over = any(amounts is None or any(amounts) for amounts in beyond.values())
+    over = _is_over(beyond)
     if over or not only_beyond:
         _settle(store, receipt.entry, "commit", {"ran": [release_to_dict(release) for release in ran]}, beyond)
     return over
 
 
+def _is_over(beyond: Mapping[str, Amounts | None]) -> bool:
+    """True if a budget has to pay more than was reserved; None is a release without a price."""
+    return any(amounts is None or any(amounts) for amounts in beyond.values())
+
+
 def _settle(
-    store: Store, number: int, kind: str, body: Mapping[str, Any], beyond: Mapping[str, Amounts | None] | None = None
+    store: Storage, number: int, kind: str, body: Mapping[str, Any], beyond: Mapping[str, Amounts | None] = MappingProxyType({})
 ) -> None:
     """End an open charge; charge what was released beyond it, and all that is left where that has no price (None)."""
 
-    def change(connection: sqlite3.Connection) -> None:
-        if not connection.execute("DELETE FROM open_charge WHERE number = ?", (number,)).rowcount:
+    def plan(state: State) -> list[Draft]:
+        if not state.is_open(number):
             raise LedgerFailure("DPA806", f"entry {number} is not an open charge: it was committed or cancelled before.")
-        append(connection, kind, {"charge": number, **body})
-        reserved = entry_of(connection, number)
-        if kind == "cancel" and reserved is not None:
-            move(connection, reserved.body["amounts"], sign=-1)
-        over = _over(connection, beyond or {})
-        if over:
-            append(connection, "overrun", {"charge": number, "amounts": over})
-            move(connection, over, sign=1)
+        reserved = state.entry(number)
+        if kind == "cancel" and reserved is not None and "key" in reserved.body:
+            raise _keeps_key(number)
+        drafts, over = [Draft(kind, {"charge": number, **body})], _over(state, number, beyond)
+        return [*drafts, Draft("overrun", {"charge": number, "amounts": over})] if over else drafts
 
-    store.write(change)
+    store.write(plan, exact=_is_over(beyond))
 
 
-def _over(connection: sqlite3.Connection, beyond: Mapping[str, Amounts | None]) -> dict[str, dict[str, str]]:
+def _keeps_key(number: int) -> LedgerFailure:
+    """Return the error for a charge with a key that is to be given back."""
+    return LedgerFailure(
+        "DPA806", f"entry {number} has a key and stays spent: under it another attempt may have released something."
+    )
+
+
+def _over(state: State, number: int, beyond: Mapping[str, Amounts | None]) -> dict[str, dict[str, str]]:
     """Return, by number of budget, the charge beyond a reservation; the entry states it even where nothing is left to charge."""
     over = {}
-    for account in accounts_of(connection, None):
-        amounts = beyond.get(str(account.number), account.cap.nothing)
-        if amounts is None or any(amounts):
-            if amounts is None:
-                amounts = all_left(account.cap.limits, account.spent, _pending(connection, account))
-            over[str(account.number)] = account.cap.written(amounts)
+    for account in state.accounts_of([int(budget) for budget, amounts in beyond.items() if amounts is None or any(amounts)]):
+        amounts = beyond[str(account.number)]
+        if amounts is None:
+            pending = [account.cap.read(other) for other in state.pending(account.number, but=number)]
+            amounts = all_left(account.cap.limits, account.spent, pending)
+        over[str(account.number)] = account.cap.written(amounts)
     return over
-
-
-def _pending(connection: sqlite3.Connection, account: Account) -> list[Amounts]:
-    """Return the amounts that open charges could still give back to a budget."""
-    found = []
-    for number in open_charges(connection):
-        reserved = entry_of(connection, number)
-        amounts = None if reserved is None else reserved.body["amounts"].get(str(account.number))
-        if amounts is not None:
-            found.append(account.cap.read(amounts))
-    return found

@@ -6,17 +6,24 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final, Self
 
-from dpaudit.errors import InvalidArgument
+from dpaudit.errors import InvalidArgument, LedgerFailure
 from dpaudit.exact import instance_of
 
-KINDS: Final = ("ledger", "format", "budget", "spend", "reserve", "commit", "cancel", "overrun")
+KINDS: Final = ("ledger", "format", "budget", "spend", "reserve", "repeat", "commit", "cancel", "overrun", "moved", "arrived")
 """The kinds of entries; docs/ledger.md explains each."""
 
 LONGEST_NOTE: Final = 200
 """Letters of a note at most."""
+
+RESTORE: Final = "Find the first change with `dpaudit ledger verify` and restore a backup."
+"""What to do with a ledger that was changed."""
+
+MOVED: Final = "this ledger was moved, and what is here is only to be read. Use the place it was moved to."
+"""What to do where a ledger once was."""
 
 _LONGEST_NAME: Final = 100
 _DIGEST: Final = hashlib.sha256().digest_size
@@ -74,6 +81,11 @@ class Scope:
         """True if a budget of this scope pays for what happens in the other."""
         instance_of(other, Scope, "the other scope")
         return (self.dataset, self.unit) == (other.dataset, other.unit) and self.purpose in {None, other.purpose}
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The scope as a database keeps it; an empty purpose stands for all."""
+        return self.dataset, self.unit, self.purpose or ""
 
     def __str__(self) -> str:
         """The scope as it is written."""
@@ -145,13 +157,17 @@ class LedgerEntry:
     @classmethod
     def after(cls, head: LedgerEntry | None, kind: str, time: str, body: Mapping[str, Any]) -> LedgerEntry:
         """The entry that continues the chain."""
-        number = 1 if head is None else head.number + 1
-        return cls(number, kind, time, MappingProxyType(dict(body)), _digest(head, number, kind, time, body))
+        number, before = (1, None) if head is None else (head.number + 1, head.digest)
+        return cls(number, kind, time, MappingProxyType(dict(body)), _digest(before, number, kind, time, body))
 
     def follows(self, head: LedgerEntry | None) -> bool:
         """True if this entry continues the chain from that one, unchanged."""
         number = 1 if head is None else head.number + 1
-        return (self.number, self.digest) == (number, _digest(head, self.number, self.kind, self.time, self.body))
+        return self.number == number and self.continues(None if head is None else head.digest)
+
+    def continues(self, before: bytes | None) -> bool:
+        """True if the hash is that of this content after the hash before it, None for the first entry."""
+        return self.digest == _digest(before, self.number, self.kind, self.time, self.body)
 
     @property
     def head(self) -> ChainHead:
@@ -188,7 +204,8 @@ class Receipt:
       spending: what for, in words of the accounting.
       amounts: by the scope of each budget that paid: exact text by the name of its currency.
       remaining: by the scope of each of these budgets: what may still be spent.
-      head: the entry itself as the newest of its time.
+      head: the newest entry of its time: the charge itself, or the one that says that it is repeated.
+      repeated: True if an earlier attempt under the same key had paid, and this one paid nothing.
     Source: docs/ledger.md, "Charges".
     Example:
       >>> Receipt("c0ffee", 2, Scope.of("a/b"), "laplace(scale=1)", {}, {}, ChainHead(2, "00" * 32)).to_dict()["scope"]
@@ -202,6 +219,7 @@ class Receipt:
     amounts: Mapping[str, Mapping[str, str]]
     remaining: Mapping[str, Mapping[str, str]]
     head: ChainHead
+    repeated: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The receipt as plain data."""
@@ -213,7 +231,32 @@ class Receipt:
             "amounts": {scope: dict(amounts) for scope, amounts in self.amounts.items()},
             "remaining": {scope: dict(amounts) for scope, amounts in self.remaining.items()},
             "head": str(self.head),
+            "repeated": self.repeated,
         }
+
+
+def entry_from_row(row: tuple[Any, ...]) -> LedgerEntry:
+    """Read an entry from its row; DPA805 for any other row."""
+    number, kind, moment, body, digest = row
+    try:
+        content = json.loads(body)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise LedgerFailure("DPA805", f"entry {number!r:.20} cannot be read. {RESTORE}") from error
+    known = (type(number), type(kind), type(moment), type(content), type(digest))
+    if known != (int, str, str, dict, bytes):
+        raise LedgerFailure("DPA805", f"entry {number!r:.20} cannot be read. {RESTORE}")
+    return LedgerEntry(number, kind, moment, MappingProxyType(content), digest)
+
+
+def now() -> str:
+    """Return the time as entries keep it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def require_here(newest: LedgerEntry | None) -> None:
+    """Refuse a change of a ledger that was moved elsewhere (DPA814): two that live on would spend the budget twice."""
+    if newest is not None and newest.kind == "moved":
+        raise LedgerFailure("DPA814", MOVED)
 
 
 def printable(text: str) -> str:
@@ -226,7 +269,6 @@ def canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
-def _digest(head: LedgerEntry | None, number: int, kind: str, time: str, body: Mapping[str, Any]) -> bytes:
+def _digest(before: bytes | None, number: int, kind: str, time: str, body: Mapping[str, Any]) -> bytes:
     """The hash of an entry, which depends on all before it."""
-    before = bytes(_DIGEST) if head is None else head.digest
-    return hashlib.sha256(before + canonical([number, kind, time, dict(body)]).encode("ascii")).digest()
+    return hashlib.sha256((before or bytes(_DIGEST)) + canonical([number, kind, time, dict(body)]).encode("ascii")).digest()

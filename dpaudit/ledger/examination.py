@@ -6,16 +6,17 @@ import json
 import os
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from dpaudit.errors import DpauditError, InvalidArgument, LedgerFailure
+from dpaudit.errors import DpauditError, InvalidArgument
 from dpaudit.exact import instance_of
-from dpaudit.ledger.accounts import ALL, account_from_row
-from dpaudit.ledger.entries import ChainHead, LedgerEntry, printable
-from dpaudit.ledger.store import Store, entry_from_row
-from dpaudit.ledger.tables import differences
+from dpaudit.ledger.accounts import Account
+from dpaudit.ledger.entries import ChainHead, LedgerEntry, entry_from_row, printable
+from dpaudit.ledger.places import is_server, open_store
+from dpaudit.ledger.state import State, Storage
+from dpaudit.ledger.store import Store
 from dpaudit.ledger.verification import UNREAD, LedgerVerification, verify_entries
 
 
@@ -23,7 +24,7 @@ def verify_file(path: str | os.PathLike[str], *, head: ChainHead | str | None = 
     """Check a ledger or an export of one, whatever the file holds.
 
     Args:
-      path: of a file that is there.
+      path: of a file that is there, or text postgresql://USER@HOST/DATABASE.
       head: of an earlier receipt or copy; that entry must be there, unchanged.
     Returns:
       What was found. What cannot be read as a ledger or an export has a problem that says so.
@@ -37,6 +38,8 @@ def verify_file(path: str | os.PathLike[str], *, head: ChainHead | str | None = 
       ('cannot be read: it is not a regular file',)
     """
     wanted = None if head is None else ChainHead.of(head)
+    if is_server(path):
+        return examine(open_store(path), wanted)
     place = Path(path if isinstance(path, str) else instance_of(path, os.PathLike, "path"))
     try:
         kind = place.stat()
@@ -60,7 +63,7 @@ def verify_file(path: str | os.PathLike[str], *, head: ChainHead | str | None = 
     return verify_entries(items, head=wanted)
 
 
-def examine(store: Store, head: ChainHead | str | None) -> LedgerVerification:
+def examine(store: Storage, head: ChainHead | str | None) -> LedgerVerification:
     """Return the verdict on a ledger that could be opened."""
     wanted = None if head is None else ChainHead.of(head)
     try:
@@ -81,37 +84,34 @@ def _is_no_database(error: DpauditError, size: int) -> bool:
     return size == 0 or getattr(error.__cause__, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB
 
 
-def _verify_state(store: Store, head: ChainHead | None) -> LedgerVerification:
-    """Return the verdict on one state of an SQLite file."""
+def _verify_state(store: Storage, head: ChainHead | None) -> LedgerVerification:
+    """Return the verdict on one state of a ledger."""
 
-    def question(connection: sqlite3.Connection) -> LedgerVerification:
-        tables, others = differences(connection)
-        if tables:  # a view in place of a table may have no end
+    def question(state: State, tables: Sequence[str], others: Sequence[str]) -> LedgerVerification:
+        if tables:
             return _unread("; ".join([*tables, *others]))
-        # SQLite stops after eight findings: a few show the damage, and a broken file may hold one in every row.
-        others += [f"SQLite finds damage: {text}" for (text,) in connection.execute("PRAGMA integrity_check(8)") if text != "ok"]
-        pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
-        if store.path.stat().st_size < pages * size:  # SQLite reads zeros where the file ends
-            others.append("the file is shorter than it was")
-        totals: dict[int, dict[str, str]] = {}
-        unread = False
-        for row in connection.execute(f"{ALL} ORDER BY number").fetchall():
-            try:
-                account = account_from_row(connection, row)
-            except LedgerFailure as error:
-                others.append(error.message)
-                unread = True
-            else:
+        found, totals = list(others), dict[int, dict[str, str]]()
+        accounts = list(state.examine_accounts())
+        for account in accounts:
+            if isinstance(account, Account):
                 totals[account.number] = account.cap.written(account.spent)
-        pending = [number for (number,) in connection.execute("SELECT number FROM open_charge")]
-        return verify_entries(_rows(connection), head=head, totals=None if unread else totals, pending=pending, problems=others)
+            else:
+                found.append(account.message)
+        return verify_entries(
+            _rows(state),
+            head=head,
+            totals=totals if len(totals) == len(accounts) else None,
+            pending=state.open_charges(),
+            keys=state.keys(),
+            problems=found,
+        )
 
     return store.examine(question)
 
 
-def _rows(connection: sqlite3.Connection) -> Iterator[LedgerEntry | str]:
+def _rows(state: State) -> Iterator[LedgerEntry | str]:
     """Yield every entry, and a problem for each row that cannot be read."""
-    for row in connection.execute("SELECT * FROM entry ORDER BY number"):
+    for row in state.entry_rows():
         yield _read(lambda row=row: entry_from_row(row), f"entry {row[0]!r:.20} cannot be read")
 
 

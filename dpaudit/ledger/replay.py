@@ -23,6 +23,9 @@ _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _KEEPS_LOSSES: Final = 2
 """The first format whose charges keep their loss."""
 
+_HAS_KEYS: Final = 3
+"""The first format whose charges may have keys, and whose ledgers may be moved."""
+
 
 @dataclass(frozen=True)
 class _Owed:
@@ -48,6 +51,10 @@ class Replay:
     unseen: list[int] = field(default_factory=list)
     uncompared: list[int] = field(default_factory=list)
     taken: list[int] = field(default_factory=list)
+    keys: dict[str, int] = field(default_factory=dict)
+    repeated: list[int] = field(default_factory=list)
+    restored: list[int] = field(default_factory=list)
+    moved: bool = False
 
     def read(self, entry: LedgerEntry) -> list[str]:
         """Read one entry and return its problems."""
@@ -63,16 +70,25 @@ class Replay:
             return f"is of kind {entry.kind!r:.40}, which does not belong there"
         if not _TIME.fullmatch(entry.time):
             return "has no valid time"
-        match entry.kind:
-            case "ledger" | "format":
-                return self._read_start(entry)
-            case "budget":
-                return self._read_budget(entry)
-            case "spend" | "reserve":
-                return self._read_charge(entry)
-            case "overrun":
-                return self._read_overrun(entry)
-        return self._read_end(entry)
+        if entry.kind in {"repeat", "moved", "arrived"} and self.format < _HAS_KEYS:
+            return "is of a kind that the format of the ledger does not have"
+        was_moved, self.moved = self.moved, entry.kind == "moved"
+        if was_moved != (entry.kind == "arrived") and (was_moved or entry.body["closed"]):
+            return "was written where the ledger no longer was, or says that it had been moved"
+        read = {
+            "ledger": self._read_start,
+            "format": self._read_start,
+            "budget": self._read_budget,
+            "spend": self._read_charge,
+            "reserve": self._read_charge,
+            "repeat": self._read_repeat,
+            "commit": self._read_end,
+            "cancel": self._read_end,
+            "overrun": self._read_overrun,
+            "moved": lambda _: None,
+            "arrived": self._read_arrival,
+        }
+        return read[entry.kind](entry)
 
     def _read_start(self, entry: LedgerEntry) -> str | None:
         """Read the first entry, or one from which a newer format holds."""
@@ -101,6 +117,9 @@ class Replay:
             self.open[entry.number] = entry
         else:
             self.elsewhere.append(entry.number)
+        repeats = "key" in body and self.keys.setdefault(str(body["key"]), entry.number) != entry.number
+        if repeats or ("key" in body and self.format < _HAS_KEYS):
+            return "has a key that another charge has, or that its format does not know"
         if not body["note"].isprintable() or not body["spending"].isprintable():
             return "has a text that cannot be printed"
         if paying != set(amounts):
@@ -134,7 +153,7 @@ class Replay:
             return "ends a charge that is not open"
         if entry.kind == "cancel":
             self._move(charge.body["amounts"], sign=-1)
-            return None
+            return "gives back a charge that has a key" if "key" in charge.body else None
         ran = [Release.from_dict(values, adjacency_from_dict(values["adjacency"])) for values in entry.body["ran"]]
         if not charge.body["compared"]:
             self.uncompared.append(charge.number)
@@ -176,6 +195,18 @@ class Replay:
             if paid != (all_left(cap.limits, before[int(budget)], self._pending(budget)) if beyond is None else beyond):
                 return "charges something else than what was released beyond its charge"
         return None
+
+    def _read_repeat(self, entry: LedgerEntry) -> str | None:
+        """Read the repetition of a charge; it must have a key, and its block must not have come to its end."""
+        number = integer(entry.body["charge"], "charge")
+        self.repeated.append(number)
+        return None if number in self.keys.values() and (number in self.open or number in self.elsewhere) else "repeats no charge"
+
+    def _read_arrival(self, entry: LedgerEntry) -> str | None:
+        """Read the entry with which a ledger goes on at another place; what it came from may not have been closed."""
+        if not entry.body["closed"]:
+            self.restored.append(entry.number)
+        return None if isinstance(entry.body["closed"], bool) else "does not say whether the ledger was closed before"
 
     def _pending(self, budget: str) -> list[Amounts]:
         """Return the amounts that open charges could still give back to a budget."""

@@ -8,17 +8,17 @@ import sqlite3
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from dpaudit.errors import InvalidArgument, LedgerFailure
 from dpaudit.exact import instance_of
-from dpaudit.ledger.entries import LedgerEntry, canonical, printable
-from dpaudit.ledger.tables import APPLICATION, SETTINGS, VERSION, VERSIONS, differences, make_tables
+from dpaudit.ledger.entries import RESTORE, LedgerEntry, Scope, canonical, entry_from_row, now, printable, require_here
+from dpaudit.ledger.plain import cap_of
+from dpaudit.ledger.state import Draft, Found, State, Written
+from dpaudit.ledger.tables import APPLICATION, KEYED_SINCE, SETTINGS, VERSION, VERSIONS, differences, make_tables, upgrade_tables
 
 _OLDEST_SQLITE: Final = (3, 37, 0)
 _PATIENCE: Final = 60.0
@@ -27,10 +27,10 @@ _PATIENCE: Final = 60.0
 _TURN: Final = 0.1
 """Seconds of this wait that pass inside SQLite, which no signal interrupts."""
 
-_RESTORE: Final = "Find the first change with `dpaudit ledger verify` and restore a backup."
 _SIDE_FILES: Final = ("-journal", "-wal", "-shm")
 
-_Found = TypeVar("_Found")
+_BEFORE: Final = "(SELECT p.hash FROM entry p WHERE p.number = b.number - 1)"
+_PENDING: Final = "SELECT number, body FROM entry WHERE number IN (SELECT number FROM open_charge)"
 
 
 class Store:
@@ -41,45 +41,78 @@ class Store:
         self.path = Path(path if isinstance(path, str) else instance_of(path, os.PathLike, "path"))
         self._local = threading.local()
 
+    @property
+    def place(self) -> str:
+        """The name of the file, for messages."""
+        return printable(self.path.name)
+
     @classmethod
-    def create(cls, path: str | os.PathLike[str], body: dict[str, Any]) -> Store:
-        """Create a file that only its owner may read, with its first entry; DPA803 where there is a file already."""
+    def fill(cls, path: str | os.PathLike[str], entries: Iterable[LedgerEntry]) -> Store:
+        """Make a file of a whole chain of entries, which only its owner may read; DPA803 where there is a file already."""
         store = cls(path)
         make_file(store.path, "DPA803", "a ledger is never overwritten")
 
         def filled(connection: sqlite3.Connection) -> None:
             make_tables(connection)
-            append(connection, "ledger", body)
+            filling = Filling(connection)
+            for entry in entries:
+                filling.take(entry)
 
-        store._transaction("BEGIN EXCLUSIVE", filled, new=True)
+        try:
+            store._transaction("BEGIN EXCLUSIVE", filled, new=True)
+        except BaseException:
+            with suppress(OSError):  # it holds nothing, and is in the way of the next attempt
+                store.path.unlink()
+            raise
         return store
 
-    def write(self, change: Callable[[sqlite3.Connection], _Found]) -> _Found:
+    def write(self, plan: Callable[[State], Sequence[Draft]], *, exact: bool = False) -> Written:  # noqa: ARG002 - always exact
         """Make one change: all of it is on the disk afterwards, or none of it after an error."""
 
-        def checked(connection: sqlite3.Connection) -> _Found:
+        def checked(connection: sqlite3.Connection) -> Written:
             self._require_tables(connection, for_writing=True)
-            if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
-                append(connection, "format", {"format": VERSION})
-                connection.execute(f"PRAGMA user_version = {VERSION}")
-            return change(connection)
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            filling = Filling(connection)
+            require_here(filling.last)
+            if version != VERSION:
+                upgrade_tables(connection, version)
+                filling.append("format", {"format": VERSION})
+            return filling.write(plan(_state(connection)))
 
         return self._transaction("BEGIN IMMEDIATE", checked)
 
-    def read(self, question: Callable[[sqlite3.Connection], _Found]) -> _Found:
+    def read(self, question: Callable[[State], Found]) -> Found:
         """Read one state of the file, whatever others write meanwhile."""
 
-        def checked(connection: sqlite3.Connection) -> _Found:
+        def checked(connection: sqlite3.Connection) -> Found:
             self._require_tables(connection, for_writing=False)
-            return question(connection)
+            return question(_state(connection))
 
         return self._transaction("BEGIN", checked)
 
-    def examine(self, question: Callable[[sqlite3.Connection], _Found]) -> _Found:
-        """Read one state of the file without the check of its tables, for callers that check them."""
-        return self._transaction("BEGIN", question)
+    def examine(self, question: Callable[[State, Sequence[str], Sequence[str]], Found]) -> Found:
+        """Read one state of the file without refusing it for its tables, but with their differences and other damage."""
 
-    def _transaction(self, begin: str, task: Callable[[sqlite3.Connection], _Found], *, new: bool = False) -> _Found:
+        def checked(connection: sqlite3.Connection) -> Found:
+            tables, others = differences(connection)
+            if not tables:  # a view in place of a table may have no end
+                others += self._damage(connection)
+            return question(_state(connection), tables, others)
+
+        return self._transaction("BEGIN", checked)
+
+    def settle(self, head: LedgerEntry) -> None:
+        """Return at once: what can be read of a file is durable."""
+
+    def _damage(self, connection: sqlite3.Connection) -> list[str]:
+        """Return what SQLite finds wrong; it stops after eight findings, as a broken file may hold one in every row."""
+        found = [f"SQLite finds damage: {text}" for (text,) in connection.execute("PRAGMA integrity_check(8)") if text != "ok"]
+        pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+        if self.path.stat().st_size < pages * size:  # SQLite reads zeros where the file ends
+            found.append("the file is shorter than it was")
+        return found
+
+    def _transaction(self, begin: str, task: Callable[[sqlite3.Connection], Found], *, new: bool = False) -> Found:
         """Run a task in its own transaction, which is closed however the task ends."""
         try:
             connection = self._connected(new=new)
@@ -112,6 +145,10 @@ class Store:
                 raise _failure(self.path, error) from error
             raise
 
+    def grant(self, role: str, may: str, scope: tuple[str, str, str]) -> list[str]:  # noqa: ARG002 - of a server
+        """Refuse: who may read and write a file is a matter of the file system."""
+        raise LedgerFailure("DPA804", f"{self.place} is a file, which has no roles. Use the rights of the file system.")
+
     def _require_tables(self, connection: sqlite3.Connection, *, for_writing: bool) -> None:
         """DPA805 where the tables, or for a change anything beside them, are not those of a ledger; looks when they changed."""
         cookie = (connection.execute("PRAGMA schema_version").fetchone()[0], for_writing)
@@ -119,7 +156,7 @@ class Store:
             return
         tables, others = differences(connection)
         if tables or (for_writing and others):
-            raise LedgerFailure("DPA805", f"{self._name}: {'; '.join([*tables, *others])}. {_RESTORE}")
+            raise LedgerFailure("DPA805", f"{self.place}: {'; '.join([*tables, *others])}. {RESTORE}")
         self._local.checked = cookie
 
     def _connected(self, *, new: bool = False) -> sqlite3.Connection:
@@ -135,11 +172,6 @@ class Store:
             self._local.connection = self._local.checked = None
             self._local.connection, self._local.here = _connection(self.path, new=new), here
         return self._local.connection  # type: ignore[no-any-return]
-
-    @property
-    def _name(self) -> str:
-        """The name of the file, for messages."""
-        return printable(self.path.name)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the path; connections cannot cross processes."""
@@ -162,48 +194,73 @@ def make_file(path: Path, code: str, why: str) -> None:
         ) from error
 
 
-def append(connection: sqlite3.Connection, kind: str, body: dict[str, Any]) -> LedgerEntry:
-    """Add an entry to the chain, inside a transaction that writes."""
-    moment = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    entry = LedgerEntry.after(last_entry(connection), kind, moment, body)
-    connection.execute("INSERT INTO entry VALUES (?, ?, ?, ?, ?)", (entry.number, kind, moment, canonical(body), entry.digest))
-    return entry
+class Filling:
+    """Writes entries and all that follows from them, inside a transaction that writes."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        row = connection.execute("SELECT number, kind, time, body, hash FROM entry ORDER BY number DESC LIMIT 1").fetchone()
+        self.last = None if row is None else entry_from_row(row)
+
+    def write(self, drafts: Sequence[Draft]) -> Written:
+        """Append entries; return them, and the totals that they changed."""
+        entries = tuple(self.append(draft.kind, draft.body) for draft in drafts)
+        moved = [int(number) for entry in entries for number in entry.body.get("amounts", {})]
+        return Written(entries, {one.number: one.cap.written(one.spent) for one in _state(self._connection).accounts_of(moved)})
+
+    def append(self, kind: str, body: Mapping[str, Any]) -> LedgerEntry:
+        """Add an entry to the chain, at this time."""
+        entry = LedgerEntry.after(self.last, kind, now(), body)
+        self.take(entry)
+        return entry
+
+    def take(self, entry: LedgerEntry) -> None:
+        """Add an entry that continues the chain already."""
+        row = (entry.number, entry.kind, entry.time, canonical(dict(entry.body)), entry.digest)
+        self._connection.execute("INSERT INTO entry VALUES (?, ?, ?, ?, ?)", row)
+        self._follow(entry)
+        self.last = entry
+
+    def _follow(self, entry: LedgerEntry) -> None:
+        """Do what an entry says: open a budget or a charge, end a charge, move totals."""
+        run, body = self._connection.execute, entry.body
+        match entry.kind:
+            case "budget":
+                scope, cap = Scope.of(body["scope"]), cap_of(body)
+                nothing = json.dumps(cap.written(cap.nothing), sort_keys=True)
+                run("INSERT INTO budget VALUES (?, ?, ?, ?, ?)", (entry.number, *scope.key, nothing))
+            case "spend" | "reserve":
+                self._move(body["amounts"], sign=1)
+                if entry.kind == "reserve":
+                    run("INSERT INTO open_charge VALUES (?)", (entry.number,))
+                if "key" in body:
+                    run("INSERT INTO keyed VALUES (?, ?)", (body["key"], entry.number))
+            case "commit" | "cancel":
+                run("DELETE FROM open_charge WHERE number = ?", (body["charge"],))
+                if entry.kind == "cancel":
+                    self._move(self._amounts(body["charge"]), sign=-1)
+            case "overrun":
+                self._move(body["amounts"], sign=1)
+
+    def _amounts(self, number: int) -> Mapping[str, Mapping[str, str]]:
+        """Return the amounts of a charge."""
+        charge = _state(self._connection).entry(number)
+        if charge is None:
+            raise LedgerFailure("DPA805", f"entry {number} is missing. {RESTORE}")
+        return charge.body["amounts"]  # type: ignore[no-any-return]
+
+    def _move(self, amounts: Mapping[str, Mapping[str, str]], *, sign: int) -> None:
+        """Add amounts to totals, or take them back."""
+        for account in _state(self._connection).accounts_of([int(number) for number in amounts]):
+            after = account.after(amounts[str(account.number)], sign=sign)
+            spent = json.dumps(after.cap.written(after.spent), sort_keys=True)
+            self._connection.execute("UPDATE budget SET spent = ? WHERE number = ?", (spent, account.number))
 
 
-def last_entry(connection: sqlite3.Connection) -> LedgerEntry | None:
-    """Return the newest entry, None in an empty ledger."""
-    row = connection.execute("SELECT * FROM entry ORDER BY number DESC LIMIT 1").fetchone()
-    return None if row is None else entry_from_row(row)
-
-
-def entry_of(connection: sqlite3.Connection, number: int) -> LedgerEntry | None:
-    """Return one entry by its number, None where there is none."""
-    row = connection.execute("SELECT * FROM entry WHERE number = ?", (number,)).fetchone()
-    return None if row is None else entry_from_row(row)
-
-
-def entries(connection: sqlite3.Connection, after: int = 0) -> Iterator[LedgerEntry]:
-    """Yield every entry after that number, the oldest first."""
-    for row in connection.execute("SELECT * FROM entry WHERE number > ? ORDER BY number", (after,)):
-        yield entry_from_row(row)
-
-
-def open_charges(connection: sqlite3.Connection) -> list[int]:
-    """Return the numbers of entries that reserved and neither committed nor cancelled."""
-    return [number for (number,) in connection.execute("SELECT number FROM open_charge ORDER BY number")]
-
-
-def entry_from_row(row: tuple[Any, ...]) -> LedgerEntry:
-    """Read an entry from its row; DPA805 for any other row."""
-    number, kind, moment, body, digest = row
-    try:
-        content = json.loads(body)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise LedgerFailure("DPA805", f"entry {number!r:.20} cannot be read. {_RESTORE}") from error
-    known = (type(number), type(kind), type(moment), type(content), type(digest))
-    if known != (int, str, str, dict, bytes):
-        raise LedgerFailure("DPA805", f"entry {number!r:.20} cannot be read. {_RESTORE}")
-    return LedgerEntry(number, kind, moment, MappingProxyType(content), digest)
+def _state(connection: sqlite3.Connection) -> State:
+    """The state that a transaction sees."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return State(connection.execute, _BEFORE, _PENDING, has_keys=version >= KEYED_SINCE)
 
 
 def _begin(connection: sqlite3.Connection, begin: str) -> None:
@@ -284,4 +341,4 @@ def _failure(path: Path, error: sqlite3.Error | OverflowError) -> LedgerFailure:
     if isinstance(error, sqlite3.OperationalError):
         reason = f"other programs kept it for {_PATIENCE:.0f} seconds" if _is_busy(error) else f"SQLite says: {said}"
         return LedgerFailure("DPA804", f"{name} cannot be used: {reason}. Nothing was changed.")
-    return LedgerFailure("DPA805", f"{name} is not a ledger, or damaged; SQLite says: {said}. {_RESTORE}")
+    return LedgerFailure("DPA805", f"{name} is not a ledger, or damaged; SQLite says: {said}. {RESTORE}")

@@ -29,6 +29,8 @@ class LedgerVerification:
       unseen: charges whose block ended and whose release log is empty: nothing ran, or it ran where the log does not see it.
       uncompared: charges that count on sampling or a random order, so that what ran was not compared with them.
       taken: charges of an old ledger that keep no loss, whose amounts were taken as they are written.
+      repeated: charges whose block began again under their key; what an attempt before showed to anybody is not paid for.
+      restored: entries with which the ledger goes on from a copy of one that was not closed; later charges there are unknown.
     Source: docs/ledger.md, "What the chain shows".
     Example:
       >>> verify_ledger([]).problems
@@ -44,6 +46,8 @@ class LedgerVerification:
     unseen: tuple[int, ...] = ()
     uncompared: tuple[int, ...] = ()
     taken: tuple[int, ...] = ()
+    repeated: tuple[int, ...] = ()
+    restored: tuple[int, ...] = ()
 
     @property
     def is_read(self) -> bool:
@@ -92,6 +96,7 @@ def verify_entries(
     head: ChainHead | str | None,
     totals: Mapping[int, Mapping[str, str]] | None = None,
     pending: Collection[object] | None = None,
+    keys: Mapping[str, object] | None = None,
     problems: Sequence[str] = (),
 ) -> LedgerVerification:
     """Verify entries, or problems in place of those that cannot be read; problems known before come first."""
@@ -116,6 +121,8 @@ def verify_entries(
         found += replay.differing_totals(totals)
     if pending is not None and set(map(repr, pending)) != set(map(repr, replay.open)):
         found.append("the open charges of the file are not those of its entries")
+    if keys is not None and dict(keys) != replay.keys:
+        found.append("the keys of the file are not those of its entries")
     found += [f"entry {number} released more than it reserved, and that was never charged" for number in sorted(replay.owed)]
     number, newest = (count, None) if last is None else (last.number, last.head)
     return LedgerVerification(
@@ -128,6 +135,8 @@ def verify_entries(
         tuple(replay.unseen),
         tuple(replay.uncompared),
         tuple(replay.taken),
+        tuple(replay.repeated),
+        tuple(replay.restored),
     )
 
 

@@ -78,6 +78,11 @@ SPENT_AT_ONCE: Final = 3
 
 
 def spending_file(budgets: Sequence[tuple[str, Sequence[tuple[int, float]]]], last: int) -> str:
+    """The spent share of each budget of a ledger after each entry up to the last, as a file."""
+    return alone(spending_drawing(budgets, last, "spending"))
+
+
+def spending_drawing(budgets: Sequence[tuple[str, Sequence[tuple[int, float]]]], last: int, key: str) -> str:
     """The spent share of each budget of a ledger after each entry up to the last, as steps; at 1 nothing is left."""
     shapes = [Line([(budgets[0][1][0][0], 1.0), (last, 1.0)], QUIET, 1.0, "all of it", dashed=True)]
     for (name, points), colour in zip(budgets, (PRICE, CLAIM, ATTACK), strict=False):
@@ -89,4 +94,4 @@ def spending_file(budgets: Sequence[tuple[str, Sequence[tuple[int, float]]]], la
     up = Axis("share of the budget", 0.0, 1.05 * most, linear_ticks(0.0, 1.05 * most))
     spent = "; ".join(f"{name}: {points[-1][1]:.4g} of it spent" for name, points in budgets)
     description = f"Spent share of each budget up to entry {last}, of the currency of which most is spent. {spent}."
-    return alone(draw(shapes, across, up, title="Budgets over time", description=description, key="spending"))
+    return draw(shapes, across, up, title="Budgets over time", description=description, key=key)

@@ -180,14 +180,14 @@ def test_a_signal_handler_that_uses_the_ledger_in_the_middle_of_a_change_is_refu
     shutil.copy(template, path)
     ledger, refused = Ledger(path), []
 
-    def inside(connection):
+    def plan(_state):
         with pytest.raises(LedgerFailure, match="DPA804") as found:
             ledger.spend(NOISE.loss, scope=WHERE)
         refused.append(found.value)
-        return the_store.append(connection, "cancel", {})
+        raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        ledger._store.write(lambda connection: (inside(connection), 1 / 0))
+        ledger._store.write(plan)
     assert 1 == len(refused)
     ledger.spend(PureDP(1), scope=WHERE)
     assert (3, ()) == ((found := verify_file(path)).entries, found.problems)

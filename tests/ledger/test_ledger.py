@@ -14,20 +14,28 @@ from dpaudit import GDP, RDP, ZCDP, ApproxDP, Curve, PureDP
 from dpaudit.accounting import Poisson, gaussian, laplace
 from dpaudit.claims import Adjacency
 from dpaudit.errors import AdjacencyMismatch, InvalidArgument, LedgerFailure, LedgerRefusal, Unsupported
-from dpaudit.ledger import Ledger, LedgerEntry, Scope, book, charges, verify_ledger
+from dpaudit.ledger import Ledger, LedgerEntry, Scope, verify_ledger
 from dpaudit.ledger import store as the_store
 from mechanisms import GaussianMechanism, LaplaceMechanism
+from tests.support.postgres import psycopg
 
 WHERE = "survey/person/report"
 
 
 @pytest.fixture
-def ledger(tmp_path):
-    return Ledger.create(tmp_path / "budget.ledger")
+def ledger(place):
+    return Ledger.create(place)
 
 
 @pytest.fixture
 def pure(ledger):
+    ledger.open_budget("survey/person", PureDP(1))
+    return ledger
+
+
+@pytest.fixture
+def pure_file(tmp_path):
+    ledger = Ledger.create(tmp_path / "budget.ledger")
     ledger.open_budget("survey/person", PureDP(1))
     return ledger
 
@@ -122,14 +130,15 @@ def test_a_scope_is_two_or_three_names(pure, scope):
     [{"spending": 1}, {"spending": "gaussian"}, {"times": -1}, {"times": True}, {"note": "a\nb"}, {"note": "n" * 201}, {"note": 1}],
 )
 def test_a_charge_of_another_kind_is_refused_and_writes_nothing(pure, given):
+    given = dict(given)
     with pytest.raises(InvalidArgument):
         pure.spend(given.pop("spending", PureDP("1/2")), scope=WHERE, **given)
     assert 2 == pure.head.number
 
 
-def test_a_charge_is_on_the_disk_before_its_block_runs(pure):
+def test_a_charge_is_there_before_its_block_runs(pure, place):
     with pure.charge(laplace_noise(scale=2), scope=WHERE) as charge:
-        other = Ledger(pure._store.path)
+        other = Ledger(place)
         assert {"survey/person": {"epsilon": Fraction(1, 2)}} == left(other)
         assert [charge.receipt.entry] == other.open_charges
         laplace_noise(scale=2).release(40)
@@ -228,11 +237,11 @@ def release_until_refused(path, released):
             return
 
 
-def test_writers_that_are_killed_never_spend_too_much_nor_release_unpaid(pure, tmp_path):
+def test_writers_that_are_killed_never_spend_too_much_nor_release_unpaid(pure, place, tmp_path):
     context, released = multiprocessing.get_context("spawn"), tmp_path / "released"
     released.touch()
     for _ in range(3):
-        writers = [context.Process(target=release_until_refused, args=(pure._store.path, released)) for _ in range(2)]
+        writers = [context.Process(target=release_until_refused, args=(place, released)) for _ in range(2)]
         size, patience = released.stat().st_size, time.monotonic() + 60
         for writer in writers:
             writer.start()
@@ -242,7 +251,7 @@ def test_writers_that_are_killed_never_spend_too_much_nor_release_unpaid(pure, t
             writer.kill()
             writer.join()
     assert released.stat().st_size >= 3 * 40
-    release_until_refused(pure._store.path, released)
+    release_until_refused(place, released)
     found = pure.verify()
     paid = {entry.number for entry in pure.entries() if entry.kind == "reserve"}
     assert () == found.problems
@@ -250,41 +259,45 @@ def test_writers_that_are_killed_never_spend_too_much_nor_release_unpaid(pure, t
     assert (200, {"survey/person": {"epsilon": 0}}) == (len(paid), left(pure))
 
 
-@pytest.mark.parametrize("place", ["append", "keep"])
-def test_a_change_that_fails_half_way_is_not_made(pure, monkeypatch, place):
-    before = pure.head, left(pure)
-    homes = [home for home in (book, charges) if hasattr(home, place)]
-    whole = getattr(homes[0], place)
+@pytest.mark.parametrize("place", ["take", "_follow", "_move"])
+def test_a_change_that_fails_half_way_is_not_made(pure_file, monkeypatch, place):
+    before = pure_file.head, left(pure_file)
+    whole = getattr(the_store.Filling, place)
 
-    def fails(*given):
-        whole(*given)
+    def fails(*given, **named):
+        whole(*given, **named)
         raise OSError("no space left on device")
 
-    for home in homes:
-        monkeypatch.setattr(home, place, fails)
+    monkeypatch.setattr(the_store.Filling, place, fails)
     for change in (
-        lambda: pure.spend(PureDP("1/2"), scope=WHERE),
-        lambda: pure.open_budget("a/b", PureDP(1)) if place == "append" else pure.spend(PureDP(0), scope=WHERE),
+        lambda: pure_file.spend(PureDP("1/2"), scope=WHERE),
+        lambda: pure_file.open_budget("a/b", PureDP(1)) if place != "_move" else pure_file.spend(PureDP(0), scope=WHERE),
     ):
         with pytest.raises(OSError, match="no space"):
             change()
     monkeypatch.undo()
-    assert before == (pure.head, left(pure))
-    assert () == pure.verify().problems
+    assert before == (pure_file.head, left(pure_file))
+    assert () == pure_file.verify().problems
 
 
-def changed(ledger, *statements):
-    connection = sqlite3.connect(ledger._store.path)
+def changed(ledger, place, *statements):
+    """The ledger after statements of somebody who may do anything with its database, its triggers as they were."""
+    if isinstance(place, str):
+        with psycopg.connect(place, autocommit=True) as connection:
+            for statement in ("SET search_path = dpaudit", "SET session_replication_role = replica", *statements):
+                connection.execute(statement)
+        return Ledger(place)
+    connection = sqlite3.connect(place)
     triggers = connection.execute("SELECT sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
     for statement in ("DROP TRIGGER no_change", "DROP TRIGGER no_removal", *statements, *(text for (text,) in triggers)):
         connection.execute(statement)
     connection.commit()
     connection.close()
-    return Ledger(ledger._store.path)
+    return Ledger(place)
 
 
-def test_entries_cannot_be_changed_or_removed_by_accident(pure):
-    connection = sqlite3.connect(pure._store.path)
+def test_entries_cannot_be_changed_or_removed_by_accident(pure_file):
+    connection = sqlite3.connect(pure_file._store.path)
     for statement in ("UPDATE entry SET kind = 'spend'", "DELETE FROM entry WHERE number = 2"):
         with pytest.raises(sqlite3.IntegrityError, match="entries are never"):
             connection.execute(statement)
@@ -300,16 +313,16 @@ def test_entries_cannot_be_changed_or_removed_by_accident(pure):
         ("INSERT INTO open_charge VALUES (3)", "the open charges of the file are not those of its entries"),
     ],
 )
-def test_what_was_changed_is_found(pure, statement, problem):
+def test_what_was_changed_is_found(pure, place, statement, problem):
     pure.spend(PureDP("1/4"), scope=WHERE)
     pure.spend(PureDP("1/2"), scope=WHERE)
-    assert problem in " ".join(changed(pure, statement).verify().problems)
+    assert problem in " ".join(changed(pure, place, statement).verify().problems)
 
 
-def test_a_tail_that_was_cut_is_found_by_a_receipt(pure):
+def test_a_tail_that_was_cut_is_found_by_a_receipt(pure, place):
     receipt = pure.spend(PureDP("1/2"), scope=WHERE)
     assert () == pure.verify(head=receipt.head).problems
-    cut = changed(pure, "DELETE FROM entry WHERE number = 3", 'UPDATE budget SET spent = \'{"epsilon": "0"}\'')
+    cut = changed(pure, place, "DELETE FROM entry WHERE number = 3", 'UPDATE budget SET spent = \'{"epsilon": "0"}\'')
     assert () == cut.verify().problems
     assert ("entry 3 is not the one of the given head: the ledger was cut, changed or replaced",) == cut.verify(
         head=str(receipt.head)
@@ -351,44 +364,43 @@ def test_a_ledger_that_is_not_there_is_not_made(tmp_path):
     assert [] == list(tmp_path.iterdir())
 
 
-def test_a_ledger_of_another_version_is_refused(pure):
-    connection = sqlite3.connect(pure._store.path)
-    connection.execute("PRAGMA user_version = 3")
+def test_a_ledger_of_another_version_is_refused(pure_file):
+    connection = sqlite3.connect(pure_file._store.path)
+    connection.execute("PRAGMA user_version = 4")
     connection.close()
-    with pytest.raises(InvalidArgument, match="version 3"):
-        Ledger(pure._store.path)
+    with pytest.raises(InvalidArgument, match="version 4"):
+        Ledger(pure_file._store.path)
 
 
-def test_an_old_sqlite_is_refused(pure, monkeypatch):
+def test_an_old_sqlite_is_refused(pure_file, monkeypatch):
     monkeypatch.setattr(the_store.sqlite3, "sqlite_version_info", (3, 36, 0))
     with pytest.raises(LedgerFailure, match=r"SQLite 3\.37"):
-        Ledger(pure._store.path)
+        Ledger(pure_file._store.path)
 
 
-def test_a_file_that_others_hold_is_waited_for_and_then_refused(pure, monkeypatch):
+def test_a_file_that_others_hold_is_waited_for_and_then_refused(pure_file, monkeypatch):
     monkeypatch.setattr(the_store, "_PATIENCE", 0.05)
-    other, holder = Ledger(pure._store.path), sqlite3.connect(pure._store.path, isolation_level=None)
+    other, holder = Ledger(pure_file._store.path), sqlite3.connect(pure_file._store.path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     with pytest.raises(LedgerFailure, match="DPA804"):
         other.spend(PureDP("1/2"), scope=WHERE)
     holder.close()
     other.spend(PureDP("1/2"), scope=WHERE)
-    assert {"survey/person": {"epsilon": Fraction(1, 2)}} == left(pure)
+    assert {"survey/person": {"epsilon": Fraction(1, 2)}} == left(pure_file)
 
 
-def test_only_its_owner_can_read_a_ledger_and_a_copy_is_the_same(pure, tmp_path):
-    assert 0o600 == pure._store.path.stat().st_mode & 0o777
-    pure.backup(tmp_path / "copy.ledger")
-    assert pure.entries() == Ledger(tmp_path / "copy.ledger").entries()
+def test_only_its_owner_can_read_a_ledger_and_a_copy_is_the_same(pure_file, tmp_path):
+    assert 0o600 == pure_file._store.path.stat().st_mode & 0o777
+    pure_file.backup(tmp_path / "copy.ledger")
+    assert pure_file.entries() == Ledger(tmp_path / "copy.ledger").entries()
     with pytest.raises(LedgerFailure, match="DPA803"):
-        pure.backup(tmp_path / "copy.ledger")
+        pure_file.backup(tmp_path / "copy.ledger")
 
 
-def test_settings_are_those_that_survive_a_loss_of_power(pure):
-    def settings(connection):
-        return tuple(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous"))
-
-    assert ("truncate", 3) == pure._store.read(settings)
+def test_settings_are_those_that_survive_a_loss_of_power(pure_file):
+    connection = pure_file._store._connected()
+    found = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
+    assert ["truncate", 3] == found
 
 
 def test_a_scope_and_its_text_are_one():

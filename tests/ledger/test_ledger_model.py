@@ -1,12 +1,12 @@
 """A ledger against a model of it: any order of charges, cancellations, failures and openings gives the totals of plain sums."""
 
-import tempfile
+import itertools
 from fractions import Fraction
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
 from dpaudit import PureDP
 from dpaudit.errors import InvalidArgument, LedgerFailure, LedgerRefusal
@@ -24,11 +24,12 @@ class Interrupted(Exception):
 class LedgerModel(RuleBasedStateMachine):
     """What was opened and spent, by scope, as plain fractions."""
 
+    new_place = None
+
     @initialize()
     def make(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = f"{self.folder.name}/model.ledger"
-        self.ledger = Ledger.create(self.path)
+        self.place = self.new_place()
+        self.ledger = Ledger.create(self.place)
         self.limits, self.spent, self.heads, self.pending = {}, {}, [], 0
 
     def paying(self, scope):
@@ -91,7 +92,7 @@ class LedgerModel(RuleBasedStateMachine):
 
     @rule()
     def open_again(self):
-        self.ledger = Ledger(self.path)
+        self.ledger = Ledger(self.place)
 
     @invariant()
     def totals_are_sums(self):
@@ -101,14 +102,23 @@ class LedgerModel(RuleBasedStateMachine):
         }
 
     def teardown(self):
-        if not hasattr(self, "folder"):
+        if not hasattr(self, "ledger"):
             return
         found = self.ledger.verify()
         assert ((), self.pending) == (found.problems, len(found.open_charges))
         for head in self.heads:
             assert () == self.ledger.verify(head=head).problems
-        self.folder.cleanup()
 
 
-TestLedgerModel = LedgerModel.TestCase
-TestLedgerModel.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+@pytest.mark.parametrize("kind", ["file", "server"])
+def test_any_order_of_changes_gives_the_totals_of_plain_sums(kind, tmp_path, request):
+    """The same changes for both kinds of storage; a server takes more time, and fewer of them."""
+    names = itertools.count()
+    server = request.getfixturevalue("server") if kind == "server" else None
+
+    class Model(LedgerModel):
+        def new_place(self):
+            return server.database() if server else tmp_path / f"{next(names)}.ledger"
+
+    examples, steps = (25, 20) if server is None else (8, 20)
+    run_state_machine_as_test(Model, settings=settings(max_examples=examples, stateful_step_count=steps, deadline=None))

@@ -203,6 +203,7 @@ def old(ledger):
         connection.executemany("INSERT INTO entry VALUES (?, ?, ?, ?, ?)", rows)
         for _, text in triggers:
             connection.execute(text)
+        connection.execute("DROP TABLE keyed")
         connection.execute("PRAGMA user_version = 1")
     return ledger._store.path
 
@@ -263,6 +264,6 @@ def test_each_part_of_a_charge_is_checked_against_its_loss(ledger):
 def test_an_unknown_version_is_refused(ledger, tmp_path):
     shutil.copy(ledger._store.path, tmp_path / "later.ledger")
     with closing(sqlite3.connect(tmp_path / "later.ledger")) as connection:
-        connection.execute("PRAGMA user_version = 3")
+        connection.execute("PRAGMA user_version = 4")
     with pytest.raises(InvalidArgument, match="DPA801"):
         Ledger(tmp_path / "later.ledger")

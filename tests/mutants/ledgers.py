@@ -14,7 +14,7 @@ import numpy as np
 
 from dpaudit.claims import PureDP
 from dpaudit.errors import DpauditError, LedgerFailure
-from dpaudit.ledger import Ledger, verify_ledger
+from dpaudit.ledger import Ledger, anchors_of, compare_with_anchors, migrate, verify_ledger, write_anchor
 from dpaudit.ledger.accounts import shares_over_time
 from mechanisms import GaussianMechanism, LaplaceMechanism, source_from
 
@@ -191,7 +191,42 @@ def budgets_over_time_end_where_the_ledger_does():
         assert shares[-1] == 1 - left(one)
 
 
+def a_key_is_charged_once_and_stays_spent():
+    with ledger() as one:
+        with contextlib.suppress(ZeroDivisionError), one.charge(PureDP("1/4"), scope=SCOPE, key="a"):
+            _ = 1 / 0
+        with one.charge(PureDP("1/4"), scope=SCOPE, key="a") as charge, contextlib.suppress(LedgerFailure):
+            charge.cancel()
+        assert left(one) == Fraction(3, 4)
+        with contextlib.suppress(LedgerFailure), one.charge(PureDP("1/4"), scope=SCOPE, key="a"):
+            raise AssertionError("a release that was made was made again")
+        with contextlib.suppress(LedgerFailure):
+            one.spend(PureDP("1/8"), scope=SCOPE, key="a")
+            raise AssertionError("another charge was taken for one that was made")
+        assert left(one) == Fraction(3, 4)
+
+
+def a_moved_ledger_takes_no_charges():
+    with tempfile.TemporaryDirectory() as folder:
+        made = Ledger.create(f"{folder}/one.ledger")
+        made.open_budget("survey/person", PureDP(1))
+        write_anchor(f"{folder}/one.ledger", f"{folder}/anchors")
+        migrate(f"{folder}/one.ledger", f"{folder}/two.ledger")
+        with contextlib.suppress(LedgerFailure):
+            made.spend(PureDP("1/4"), scope=SCOPE)
+            raise AssertionError("two ledgers take charges")
+        last = made.entries()[-1]
+        after = type(last).after(last, "budget", last.time, {**made.entries()[1].body, "scope": "a/b"})
+        assert verify_ledger([*made.entries(), after]).problems
+        (anchor,) = anchors_of(f"{folder}/anchors")
+        changed = replace(anchor, head=anchor.head[:-1] + ("0" if anchor.head[-1] != "0" else "1"))
+        assert not compare_with_anchors(f"{folder}/two.ledger", [anchor])
+        assert compare_with_anchors(f"{folder}/two.ledger", [changed])
+
+
 CHECKS = (
+    a_key_is_charged_once_and_stays_spent,
+    a_moved_ledger_takes_no_charges,
     budgets_over_time_end_where_the_ledger_does,
     charges_are_counted_once_and_refused_beyond_a_budget,
     more_than_was_reserved_is_charged_and_nothing_released_is_given_back,
