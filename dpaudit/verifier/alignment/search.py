@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import islice, product
 from typing import Any, Final, TypeAlias
 
-from dpaudit.verifier.alignment.templates import Template, baseline, templates
+from dpaudit.verifier.alignment.templates import Template, baseline, narrow, templates
 from dpaudit.verifier.frontend import expression
 from dpaudit.verifier.fuel import spend
 from dpaudit.verifier.ir import For, ListOf, Program
@@ -56,6 +56,8 @@ LARGEST: Final = 2
 """The largest coefficient."""
 ROUNDS: Final = (2, 3, 5)
 """Numbers of rounds for which loops are run, few first."""
+_MANY_ROUNDS: Final = 9
+"""Rounds after which a shift that costs a sixth of the claim each time has been found out, for alignments of thresholds."""
 _MOST_TESTS: Final = 3
 """Tests of one draw that may have a piece each, where one piece on each side of the first test does not do."""
 _MOST_EXAMPLES: Final = 8
@@ -103,9 +105,14 @@ class Search:
             return
         hiding |= self.given
         rounds = self.rounds()
+        thresholds = [one for one in narrow(self.program, self.pairs) if one.site not in self.given]
+        tested = not self.pointwise and any(one.tests for one in thresholds)
+        longer = (*rounds, _MANY_ROUNDS) if tested and rounds == ROUNDS else rounds
         for first in (*self.alike, hiding):
-            if all(self.defeated(self.bounded(first, number), {}) is None for number in rounds):
+            if all(self.defeated(self.bounded(first, number), {}) is None for number in longer):
                 yield first
+        if tested:
+            yield from self.fitted(thresholds, longer)
         earlier: list[Template] = []
         for most in (1, _MOST_TESTS):
             shapes = [one for one in templates(self.program, self.pairs, self._output(), most) if one.site not in self.given]
@@ -176,7 +183,9 @@ class Search:
         sorts = {one.name: one.sort for one in self.program.parameters if not isinstance(one.sort, ListOf)}
         symbols = [one for one in variables(self.pairs.contract.claim, *terms) if str(one.value) in meter.fixed & set(sorts)]
         symbols.sort(key=lambda one: str(one.value))
-        for values in product((1, 2, 3), repeat=len(symbols)):
+        # A number of times that is 1 would hide what happens from time to time.
+        choices = [(2, 1, 3) if one.sort is Sort.INT else (1, 2, 3) for one in symbols]
+        for values in product(*choices):
             chosen = dict(zip(symbols, values, strict=True))
             put = {one: constant(value, one.sort) for one, value in chosen.items()}
             if all(substitute(clause, put) is not FALSE for clause in self.pairs.contract.requires):

@@ -83,6 +83,8 @@ class Head:
     def rounds(self) -> Iterator[Term]:
         """Candidates from what one round does, which cost more and are seldom needed."""
         yield from self.turn.folds()
+        for guard in self.turn.guards():
+            yield from (implies(guard, conclusion) for conclusion in self.distances())
         for counter in self.counters:
             if counter.value not in (ODDS, FAILED):
                 yield from self.turn.potentials(counter)

@@ -123,6 +123,21 @@ class Round:
                 found |= {equal(name, constant(int(number_of(statement.value) or 0) - back)): None for back in (0, 1)}
         yield from list(found)[:_MOST_PHASES]
 
+    def guards(self) -> Iterator[Term]:
+        """Tests of a round that are about names at the head alone, such as whether there are answers left."""
+        found: dict[Term, None] = {}
+        for position, statement in enumerate(self.loop.body):
+            test = statement.test if isinstance(statement, If) else ZERO
+            if test.op in (Op.LESS, Op.LESS_EQUAL) and not any(one.op is Op.APPLY for one in subterms(test)):
+                names = {str(one.value) for one in variables(test)}
+                # Names that the round has changed before are not those at the head.
+                if names & self.changed and not names & {
+                    *assigned_names(self.loop.body[:position]),
+                    *([self.loop.name] if isinstance(self.loop, For) else []),
+                }:
+                    found[test] = None
+        yield from list(found)[:_MOST_GUARDS]
+
     def places(self) -> Iterator[Term]:
         """The indices of private elements that are read, over the names at the head: indices of inner loops at their start."""
         inner = {variable(one.name, Sort.INT): one.start for one in statements(self.loop.body) if isinstance(one, For)}
@@ -178,6 +193,7 @@ def bounds(program: Program) -> tuple[Term, ...]:
 
 _MOST_BOUNDS: Final = 4
 _MOST_PHASES: Final = 4
+_MOST_GUARDS: Final = 1
 
 
 def widths(limits: tuple[Term, ...]) -> tuple[Term, ...]:
