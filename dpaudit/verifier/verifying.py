@@ -38,7 +38,7 @@ from dpaudit.verifier.terms import TRUE, Sort
 SECONDS: Final = 70.0
 REFUTATION_SECONDS: Final = 10.0
 """The most that the search for a counterexample takes at the end."""
-_TURNS: Final = ((2.0, 2.0), (7.0, 3.0))
+_TURNS: Final = ((2.0, 2.0), (6.0, 4.0), (16.0, 10.0))
 """When the search for a counterexample has a turn while alignments are looked for, in seconds since the start, and for how long.
 
 Most broken programs have a small counterexample, and most private ones an alignment that is found before the first turn.
@@ -216,7 +216,8 @@ class _Turns:
         if self.taken < len(_TURNS) and clock() - self.started > _TURNS[self.taken][0]:
             _, seconds = _TURNS[self.taken]
             self.taken += 1
-            witness = _counterexample(self.program, self.seeds, examples(), seconds)
+            # Small data first; those that defeated alignments are begun from in the later turns.
+            witness = _counterexample(self.program, self.seeds, examples() if self.taken > 1 else (), seconds)
             if witness is not None:
                 raise _Broken(witness)
 

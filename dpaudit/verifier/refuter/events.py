@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
+from itertools import islice
 from typing import Any, Final, TypeAlias
 
 from flint import arb
@@ -17,6 +18,8 @@ from dpaudit.verifier.refuter.paths import Elsewhere, Inputs, Listener, Path, pa
 from dpaudit.verifier.refuter.regions import mass_of
 
 BITS: Final = 256
+_MOST_PATHS: Final = 40
+"""Paths that are kept for further events."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +53,44 @@ def probability(program: Program, inputs: Inputs, event: Event) -> Enclosure:
     """An interval that contains the probability of an event."""
     event = exact_event(event)
     with working_precision(BITS):
-        total = reduce(arb.__add__, (_mass(path, event) for path in paths_of(program, inputs, listener(program, event))), arb(0))
+        few = _few_paths(_Data(program, inputs))
+        paths = paths_of(program, inputs, listener(program, event)) if few is None else few
+        total = reduce(arb.__add__, (_mass(path, event) for path in paths), arb(0))
         low, high = ball_endpoints(total)
     return Enclosure(max(low, Fraction(0)), min(high, Fraction(1)))
+
+
+def forget_paths() -> None:
+    """Follow all paths anew from here on."""
+    _few_paths.cache_clear()
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """Data of a program, found again by the program itself and by what the data hold."""
+
+    program: Program
+    inputs: Inputs
+
+    def __hash__(self) -> int:
+        """By the data."""
+        return hash(tuple(self.inputs.values()))
+
+    def __eq__(self, other: object) -> bool:
+        """True for the same program and equal data; types count."""
+        same = isinstance(other, _Data) and self.program is other.program
+        return same and repr(self.inputs) == repr(other.inputs)  # type: ignore[attr-defined]
+
+
+# A search asks about many events on the same two datasets.
+@lru_cache(maxsize=8)
+def _few_paths(data: _Data) -> tuple[Path, ...] | None:
+    """All paths on small data; None where there are many, or where some cannot be followed, since an event may need few of them."""
+    try:
+        found = tuple(islice(paths_of(data.program, data.inputs), _MOST_PATHS + 1))
+    except ArithmeticError:
+        return None
+    return found if len(found) <= _MOST_PATHS else None
 
 
 def event_conditions(path: Path, event: Event) -> tuple[Condition, ...] | None:

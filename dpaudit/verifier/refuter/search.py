@@ -118,9 +118,10 @@ def search(
     for epsilon in _EPSILONS:
         for scalars in _scalars(program, epsilon):
             course.left = events
-            found = _searched(course, ((scalars, columns) for columns in _screened(contract_of(program))))
-            if found is not None or course.late:
-                return found
+            for plain in (True, False):
+                found = _searched(course, ((scalars, columns) for columns in _screened(contract_of(program), plain=plain)))
+                if found is not None or course.late:
+                    return found
     return None
 
 
@@ -352,16 +353,16 @@ def _argument(parameter: Parameter, candidate: Candidate, names: list[str], *, m
 
 def _small_pairs(program: Program) -> Iterator[InputPair]:
     """Pairs of one or two elements."""
-    for scalars, columns in product(_scalars(program, _EPSILONS[0]), _screened(contract_of(program))):
+    for scalars, columns in product(_scalars(program, _EPSILONS[0]), _screened(contract_of(program), plain=True)):
         pair = _pair(program, Candidate(scalars, columns, Event()))
-        if pair is not None and all(level == 0 for column in columns for level in column.levels):
+        if pair is not None:
             yield pair
 
 
-def _screened(contract: Contract) -> Iterator[tuple[Column, ...]]:
-    """Short columns."""
+def _screened(contract: Contract, *, plain: bool) -> Iterator[tuple[Column, ...]]:
+    """Short columns: those whose elements are all 0, or all others."""
     for length in (1, 2, 0):
-        for levels in _LEVELS[length]:
+        for levels in _LEVELS[length][:1] if plain else _LEVELS[length][1:]:
             for signs in product((1, -1, 0), repeat=length):
                 if any(signs) or not length:
                     full = _columns(contract, levels, signs)
