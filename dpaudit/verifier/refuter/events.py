@@ -13,8 +13,8 @@ from flint import arb
 
 from dpaudit.exact import Enclosure, ball_endpoints, fmpq_of, working_precision
 from dpaudit.verifier.ir import Append, Program
-from dpaudit.verifier.refuter.forms import Condition, Form
-from dpaudit.verifier.refuter.paths import Elsewhere, Inputs, Listener, Path, paths_of
+from dpaudit.verifier.refuter.forms import Blur, Condition, Form
+from dpaudit.verifier.refuter.paths import Elsewhere, Inputs, Listener, Path, Undecided, paths_of
 from dpaudit.verifier.refuter.regions import mass_of
 
 BITS: Final = 256
@@ -30,8 +30,18 @@ class Box:
     high: Fraction
 
 
-Leaf: TypeAlias = int | Fraction | bool | Box
-"""A value that the output has at one place, its type included, or the box in which it lies."""
+@dataclass(frozen=True)
+class AnyNumber:
+    """Every number, of whatever type; truth values are none."""
+
+    def __str__(self) -> str:
+        """As people write it."""
+        return "any number"
+
+
+ANY: Final = AnyNumber()
+Leaf: TypeAlias = int | Fraction | bool | Box | AnyNumber
+"""A value that the output has at one place, its type included, the box in which it lies, or any number."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +150,10 @@ def _pairs(value: Any, wanted: Leaf | tuple[Leaf, ...]) -> list[tuple[Any, Leaf]
 
 def _conditions(value: Any, leaf: Leaf) -> list[Condition] | None:
     """The conditions under which a number is at a leaf; None where it cannot be."""
+    if leaf is ANY:
+        return [] if not isinstance(value, (bool, Condition)) else None
+    if isinstance(value, Blur):
+        raise Undecided("a number of which nothing is known may be anywhere")
     if isinstance(value, Condition):
         # A truth value that is not decided yet, as a list hears it on the way.
         return [] if isinstance(leaf, bool) else None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
 from math import comb
-from typing import Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from flint import arb, fmpq, fmpz
 
@@ -109,6 +109,44 @@ class Function:
             lower_terms = {} if bottom is None else _composed(_at(sums, bottom(sample)), bottom)
             found.append(Piece(low, high, _sum(upper_terms, _scaled(lower_terms, arb(-1)))))
         return Function(self.whole, tuple(found))
+
+
+@dataclass(frozen=True)
+class Bell:
+    """The density of Gaussian noise on [low, high), 0 elsewhere; alone, since its products have no closed form here."""
+
+    sigma: fmpq
+    low: End = None
+    high: End = None
+    whole: ClassVar[bool] = False
+
+    def within(self, low: End, high: End) -> Bell:
+        """The density on a smaller interval."""
+        return Bell(self.sigma, _stricter(max, self.low, low), _stricter(min, self.high, high))
+
+    def total(self) -> arb:
+        """The probability of the interval; tails are computed as such, so that small ones are exact too."""
+        if not _is_some(self.low, self.high):
+            return arb(0)
+        if self.low is not None and self.low >= 0:
+            return self._beyond(self.low) - (arb(0) if self.high is None else self._beyond(self.high))
+        if self.high is not None and self.high <= 0:
+            return Bell(self.sigma, -self.high, None if self.low is None else -self.low).total()
+        ends = [abs(end) for end in (self.low, self.high) if end is not None]
+        return arb(1) - sum((self._beyond(end) for end in ends), arb(0))
+
+    def _beyond(self, end: fmpq) -> arb:
+        """The probability of being above."""
+        return (arb(end / self.sigma) / arb(2).sqrt()).erfc() / 2
+
+    def _refused(self, *_: object) -> Function:
+        """Refuse what needs a second draw."""
+        raise ArithmeticError("a Gaussian draw stands in one condition with another draw")
+
+    times = between = _refused
+
+
+Density: TypeAlias = Function | Bell
 
 
 def decay(rate: fmpq, factor: arb, *, whole: bool, one_sided: bool) -> Function:
