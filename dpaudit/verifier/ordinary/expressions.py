@@ -193,6 +193,8 @@ def operated(state: State, node: ast.AST, op: ast.operator, left: Value, right: 
     if isinstance(op, ast.Div) and (part := exponentials.share(state, node, left, right)) is not None:
         return part
     if isinstance(left, Opaque) or isinstance(right, Opaque):
+        if isinstance(op, ast.Div) and numbers.is_number(left) and numbers.is_number(right):
+            return texts.partial(state, node, left, right)
         if not (numbers.is_number(left) and numbers.is_number(right)) or not isinstance(op, (ast.Add, ast.Sub, ast.Mult)):
             raise refuse(
                 node, f"`{ast.unparse(node)}` of rounded or formatted values", "compute first, and round at the end", "DPA706"
