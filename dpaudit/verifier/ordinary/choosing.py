@@ -89,9 +89,9 @@ def _leaves(state: State, node: ast.expr) -> list[Value]:
             return [*_leaves(state, left), *_leaves(state, right)]
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return _leaves(state, operand)
-        case ast.Call(func=ast.Name(id=name) as function, args=args, keywords=[]) if name in _PURE and state.value(
-            function
-        ) == Builtin(name):
+        case ast.Call(func=ast.Name(id="len") as called, args=[ast.Name()], keywords=[]) if state.value(called) == Builtin("len"):
+            return [texts.firm_number(state, node, state.value(node))]
+        case ast.Call(func=ast.Name() as called, args=args, keywords=[]) if _is_pure(state, called):
             return [leaf for one in args for leaf in _leaves(state, one)]
         case ast.Name() | ast.Constant():
             found = state.value(node)
@@ -100,3 +100,8 @@ def _leaves(state: State, node: ast.expr) -> list[Value]:
     raise refuse(
         node, f"`{ast.unparse(node)}` in a `try`", "compute it on a line before, and divide numbers in the `try`", "DPA701"
     )
+
+
+def _is_pure(state: State, node: ast.Name) -> bool:
+    """True if a name means one of the functions that may stand around a division."""
+    return node.id in _PURE and state.value(node) == Builtin(node.id)
