@@ -22,6 +22,9 @@ def tests_of(node: ast.Match) -> list[ast.stmt]:
     for case in reversed(node.cases):
         test = _pattern(node.subject, case.pattern)
         if case.guard is not None:
+            if any(isinstance(one, ast.NamedExpr) for one in ast.walk(case.guard)):
+                # The name would be asked again, with another value.
+                raise refuse(case.guard, f"`{ast.unparse(case.guard)}` in a match", "assign on a line before")
             test = case.guard if test is None else ast.BoolOp(ast.And(), [test, case.guard])
         found = list(case.body) if test is None else [_placed(case.pattern, ast.If(test, case.body, found))]
     return found
