@@ -102,17 +102,29 @@ class Round:
         for part in (one for statement in statements(self.loop.body) for one in subterms(*_terms(statement))):
             if index is None or part.op is not Op.EQUAL or index not in part.args:
                 continue
-            element = part.args[part.args[0] is index]
-            if element.op is Op.APPLY:
+            met = part.args[part.args[0] is index]
+            # An element, or one that a number is added to.
+            summed = met.op is Op.ADD and len(met.args) == 2 and any(number_of(one) is not None for one in met.args)
+            element = next((one for one in (met.args if summed else (met,)) if one.op is Op.APPLY), None)
+            if element is not None:
                 for private in self._privates():
                     own = element.value == private and number_of(element.args[0]) is not None
                     place = element.args[0] if own else self.pairs.position(private)
-                    found[apply(str(element.value), (place,), element.sort)] = None
-        for element in found:
-            count = choose(less(element, index or ZERO), ONE, ZERO)
-            yield count
-            if self.pairs.relation(str(element.value)) is not None:
-                yield add(count, choose(less(_other(element), index or ZERO), ONE, ZERO))
+                    found[substitute(met, {element: apply(str(element.value), (place,), element.sort)})] = None
+        counts = [choose(less(one, index or ZERO), ONE, ZERO) for one in found]
+        others = (
+            substitute(one, {part: _other(part) for part in subterms(one) if self.pairs.relation(str(part.value)) is not None})
+            for one in found
+        )
+        both = [
+            add(count, choose(less(other, index or ZERO), ONE, ZERO))
+            for count, other, one in zip(counts, others, found, strict=True)
+            if other is not one
+        ]
+        yield from counts
+        yield from both
+        if len(both) > 1:
+            yield add(*both)
 
     def phases(self) -> Iterator[Term]:
         """Tests whether an integer that the loop changes has a value that the program gives it."""

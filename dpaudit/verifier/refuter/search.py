@@ -38,7 +38,7 @@ _LEVELS: Final = (((),), ((0,), (1,), (-5,), (3,)), ((0, 0), (0, -5), (3, -5), (
 """Values of the elements by their number."""
 
 _EPSILONS: Final = (Fraction(1), Fraction(1, 10), Fraction(4))
-_WHOLE: Final = (1, 2, 0, 3, -2, -1)
+_WHOLE: Final = (1, 2, 0, 3, -2, -1, 4, 10)
 _REAL: Final = (Fraction(0), Fraction(1), Fraction(2), Fraction(1, 2))
 _FILLS: Final = (Fraction(0), None, Fraction(1), Fraction(1, 2))
 """Elements of public lists: all alike, or each its own place."""
