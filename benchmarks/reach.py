@@ -2,8 +2,8 @@
 
     python benchmarks/reach.py [--sets variants tasks false ...] [--half tune] [--seconds 10] [--state FILE] [--output DIR]
 
-`variants` are textbook programs, `tasks` and `people` functions as people write them, half of each tuned on; `false` is everything
-that was tried to have a false claim proven. Times are processor time, of solvers too.
+`variants` are textbook programs, `tasks` and `people` functions as people write them, half of each tuned on; those called `further`
+were written later. `false` is everything that was tried to have a false claim proven. Times are processor time, of solvers too.
 
 Needs: nothing. Size: more than a thousand programs.
 """
@@ -31,19 +31,24 @@ from tests.verifier.ordinary.conftest import FOLDER, claimed, rows  # noqa: E402
 from tests.verifier.reach.cases import Case, halved, variants  # noqa: E402
 
 CODE: Final = ("dpaudit/verifier",)
-SETS: Final = ("variants", "tasks", "people", "false")
+SETS: Final = ("variants", "further variants", "tasks", "further tasks", "people", "false")
+_TEXTBOOK: Final = {"variants": "variants", "further variants": "further"}
+_HALVED: Final = {"tasks": "tasks", "further tasks": "further"}
+"""The file of a set that is halved at random."""
 
 
 @cache
 def programs(name: str) -> dict[str, Case]:
     """The programs of a set by name."""
-    if name == "variants":
-        return {one.name: one for one in variants()}
-    files = ("false", *(one.stem for one in sorted(FOLDER.glob("attacks*.toml")))) if name == "false" else (name,)
+    if name in _TEXTBOOK:
+        return {one.name: one for one in variants(_TEXTBOOK[name])}
+    files = (
+        ("false", *(one.stem for one in sorted(FOLDER.glob("attacks*.toml")))) if name == "false" else (_HALVED.get(name, name),)
+    )
     found: dict[str, Case] = {}
     for file in files:
         held = rows(file)
-        tuned = halved(held) if name == "tasks" else {row["name"] for number, row in enumerate(held) if number // 2 % 2 == 0}
+        tuned = halved(held) if name in _HALVED else {row["name"] for number, row in enumerate(held) if number // 2 % 2 == 0}
         for number, row in enumerate(held):
             if file.startswith("attacks"):
                 # They are about claims of 1; the last function is not always the one that is meant.

@@ -33,7 +33,7 @@ class _Checked:
 
 
 _CHECKED: Final = _Checked()
-_BETWEEN: Final = 0.002
+_BETWEEN: Final = 0.01
 """Seconds on the wall between two looks at the processor's clock."""
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Final
 
 from dpaudit.errors import Unsupported
-from dpaudit.verifier.alignment.search import Inputs, Search, user_alignment
+from dpaudit.verifier.alignment.search import Inputs, Meanwhile, Search, user_alignment
 from dpaudit.verifier.confirming import Confirmations
 from dpaudit.verifier.fuel import OutOfFuel, clock, seconds_left, time_limit
 from dpaudit.verifier.invariants.candidates import candidates, tiers
@@ -30,10 +30,8 @@ TIME_IS_UP: Final = "time is up"
 NO_FLIPS: Final = "values of bernoulli draws are not moved, and "
 _UNREADABLE, _EXHAUSTED, _ATTEMPTED = range(3)
 """The stage that the search for a proof reached in one mode: the alignment does not fit it, none was found, or one did not do."""
-_BY_INVARIANTS: Final = ("out", "cost", "prefix", "sync", "trip", "divisor", "contract", "support", "ledger")
+_BY_INVARIANTS: Final = ("out", "cost", "prefix", "sync", "trip", "divisor", "contract", "support", "ledger", "injective")
 """Kinds of obligations that more candidates may help with."""
-_MOST_EXAMPLES: Final = 8
-"""Neighbours of one mode that are handed over."""
 
 
 @dataclass(frozen=True)
@@ -76,19 +74,29 @@ def obligations(
 
 
 def prove(
-    program: Program, *, seconds: float = 60.0, confirmations: Confirmations | None = None, stated: Stated | None = None
+    program: Program,
+    *,
+    seconds: float = 60.0,
+    confirmations: Confirmations | None = None,
+    stated: Stated | None = None,
+    meanwhile: Meanwhile | None = None,
 ) -> Proof | Failed:
-    """Look for a proof of what a program promises, with the invariants that a user stated among the candidates."""
+    """Look for a proof of what a program promises, with the invariants that a user stated among the candidates.
+
+    `meanwhile` is called again and again while alignments are looked for, and may end the search by an exception.
+    """
     started = clock()
     try:
         with time_limit(seconds):
-            found = _prove_directions(program, confirmations or Confirmations(), stated or Stated())
+            found = _prove_directions(program, confirmations or Confirmations(), stated or Stated(), meanwhile)
     except OutOfFuel:
         found = Failed(TIME_IS_UP)
     return found if isinstance(found, Failed) else Proof(program, found, clock() - started)
 
 
-def _prove_directions(program: Program, confirmations: Confirmations, stated: Stated) -> tuple[Direction, ...] | Failed:
+def _prove_directions(
+    program: Program, confirmations: Confirmations, stated: Stated, meanwhile: Meanwhile | None = None
+) -> tuple[Direction, ...] | Failed:
     """A proof for each direction, and those of helpers."""
     found: list[Direction] = []
     for _, helper in program.helpers:
@@ -100,7 +108,7 @@ def _prove_directions(program: Program, confirmations: Confirmations, stated: St
     if isinstance(real, Empty) and real.certain:
         return Failed(real.reason, vacuous=True)
     for pairs in directions(program):
-        result = _prove_direction(program, pairs, confirmations, stated)
+        result = _prove_direction(program, pairs, confirmations, stated, found[-1:], meanwhile)
         if isinstance(result, Failed):
             return result
         found.append(result)
@@ -110,8 +118,18 @@ def _prove_directions(program: Program, confirmations: Confirmations, stated: St
     return tuple(found)
 
 
-def _prove_direction(program: Program, pairs: Neighbours, confirmations: Confirmations, stated: Stated) -> Direction | Failed:
-    """A proof for one direction: one alignment for all outputs, or else one for each discrete output."""
+def _prove_direction(
+    program: Program,
+    pairs: Neighbours,
+    confirmations: Confirmations,
+    stated: Stated,
+    before: Sequence[Direction],
+    meanwhile: Meanwhile | None,
+) -> Direction | Failed:
+    """A proof for one direction: one alignment for all outputs, or else one for each discrete output.
+
+    The alignment of the direction before is tried first, which reads the same where the neighbours are reversed.
+    """
     try:
         ways = modes(program, pairs)
     except Misused as error:
@@ -124,12 +142,13 @@ def _prove_direction(program: Program, pairs: Neighbours, confirmations: Confirm
         except (Misused, Unsupported) as error:
             failures.append((_UNREADABLE, Failed(str(error))))
             continue
-        search = Search(program, pairs, pointwise, given)
+        alike = [one.alignment for one in before if one.pointwise is pointwise and one.pairs.contract is pairs.contract]
+        search = Search(program, pairs, pointwise, given, alike, meanwhile)
         result = _prove_by_search(search, confirmations, stated)
         if isinstance(result, Direction):
             return result
         failures.append(result)
-        examples += islice(search.examples(), _MOST_EXAMPLES)
+        examples += search.examples()
     # Of several modes the one that came furthest is reported, the last of those that came equally far.
     _, last = max(reversed(failures), key=lambda failure: failure[0])
     return replace(last, examples=tuple(examples))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final, TypeAlias
 from weakref import WeakValueDictionary
 
@@ -285,25 +286,41 @@ def largest(first: Term, second: Term) -> Term:
     return choose(less(first, second), second, first)
 
 
-def subterms(*terms: Term) -> Iterator[Term]:
+def subterms(*terms: Term) -> Sequence[Term]:
     """Every term inside, each once, arguments before what they are in."""
     # Whatever works on terms comes by here, so that no such work outlasts its limit.
     spend()
-    seen: set[Term] = set()
-    stack = [(term, False) for term in reversed(terms)]
+    return _inside(terms[0]) if len(terms) == 1 else tuple(dict.fromkeys(part for term in terms for part in _inside(term)))
+
+
+# The same terms are gone through again and again; they are hashed by identity, so that a look-up is cheap.
+@lru_cache(maxsize=16_384)
+def _inside(term: Term) -> tuple[Term, ...]:
+    """The term and all that is inside of it, the term last."""
+    found: dict[Term, None] = {}
+    stack = [(term, False)]
     while stack:
-        term, opened = stack.pop()
+        part, opened = stack.pop()
         if opened:
-            yield term
-        elif term not in seen:
-            seen.add(term)
-            stack.append((term, True))
-            stack += [(argument, False) for argument in reversed(term.args)]
+            found[part] = None
+        elif part not in found:
+            if part.args:
+                stack.append((part, True))
+                stack += [(argument, False) for argument in reversed(part.args) if argument not in found]
+            else:
+                found[part] = None
+    return tuple(found)
 
 
 def variables(*terms: Term) -> frozenset[Term]:
     """The variables that occur."""
-    return frozenset(term for term in subterms(*terms) if term.op is Op.VARIABLE)
+    return _variables(terms[0]) if len(terms) == 1 else frozenset[Term]().union(*map(_variables, terms))
+
+
+@lru_cache(maxsize=16_384)
+def _variables(term: Term) -> frozenset[Term]:
+    """The variables that occur in one term."""
+    return frozenset(part for part in subterms(term) if part.op is Op.VARIABLE)
 
 
 def substitute(term: Term, mapping: Mapping[Term, Term]) -> Term:
@@ -313,8 +330,7 @@ def substitute(term: Term, mapping: Mapping[Term, Term]) -> Term:
         if part in mapping:
             done[part] = mapping[part]
         else:
-            args = tuple(done[argument] for argument in part.args)
-            done[part] = rebuild(part, args)
+            done[part] = rebuild(part, tuple([done[argument] for argument in part.args])) if part.args else part
     return done[term]
 
 
@@ -398,8 +414,9 @@ def _divide_integers(op: Op, compute: Callable[[Any, Any], int], first: Term, se
 
 def _truths(*terms: Term) -> None:
     """Only truth values."""
-    if any(term.sort is not Sort.BOOL for term in terms):
-        raise IllSorted("a number where a truth value is needed")
+    for term in terms:
+        if term.sort is not Sort.BOOL:
+            raise IllSorted("a number where a truth value is needed")
 
 
 def _compared(op: Op, compare: Callable[[Any, Any], bool], first: Term, second: Term) -> Term:
@@ -417,10 +434,14 @@ def _connected(op: Op, neutral: Term, decisive: Term, terms: tuple[Term, ...]) -
     """A conjunction or disjunction, flat, without repetitions."""
     _truths(*terms)
     parts: dict[Term, None] = {}
+    denied: set[Term] = set()
     for term in terms:
         for part in term.args if term.op is op else (term,):
-            if part is decisive or negation(part) in parts:
+            opposite = part.args[0] if part.op is Op.NOT else None
+            if part is decisive or part in denied or opposite in parts:
                 return decisive
+            if opposite is not None:
+                denied.add(opposite)
             if part is not neutral:
                 parts[part] = None
     if not parts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -13,10 +13,11 @@ from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.extras import require
 from dpaudit.promise import claim_text
 from dpaudit.spec import Adjacent, Cost, Expression, Spec, spec_of
+from dpaudit.verifier.alignment.search import Inputs
 from dpaudit.verifier.certificates import certificate_document
 from dpaudit.verifier.confirming import Confirmations, is_linear
 from dpaudit.verifier.frontend import OutsideSubset, parse
-from dpaudit.verifier.fuel import OutOfFuel, seconds_left, time_limit
+from dpaudit.verifier.fuel import OutOfFuel, clock, seconds_left, spend, time_limit
 from dpaudit.verifier.invariants.given import Stated
 from dpaudit.verifier.ir import Draw, ListOf, Place, Program, contract_of
 from dpaudit.verifier.notation import format_term
@@ -29,14 +30,19 @@ from dpaudit.verifier.proving import TIME_IS_UP, Direction, Failed, Proof, prove
 from dpaudit.verifier.refuter.neighbours import InputPair
 from dpaudit.verifier.refuter.reproducing import is_reproduced
 from dpaudit.verifier.refuter.search import search, witness_on
-from dpaudit.verifier.refuter.witness import recheck
+from dpaudit.verifier.refuter.witness import Witness, recheck
 from dpaudit.verifier.solving import Answer
 from dpaudit.verifier.telling import obligation_words, witness_words
 from dpaudit.verifier.terms import TRUE, Sort
 
 SECONDS: Final = 70.0
 REFUTATION_SECONDS: Final = 10.0
-"""The most that the search for a counterexample takes."""
+"""The most that the search for a counterexample takes at the end."""
+_TURNS: Final = ((2.0, 2.0), (6.0, 4.0), (16.0, 10.0))
+"""When the search for a counterexample has a turn while alignments are looked for, in seconds since the start, and for how long.
+
+Most broken programs have a small counterexample, and most private ones an alignment that is found before the first turn.
+"""
 _FURTHER_SECONDS: Final = 2.0
 """The most that the search for a certificate takes which a proof can do without."""
 _SHARE: Final = Fraction(6, 7)
@@ -118,11 +124,18 @@ def verify(  # noqa: PLR0913 - the parts of a specification
     began = time.monotonic()
     with time_limit(seconds):
         stated = Stated({line: tuple(texts) for line, texts in (invariants or {}).items()})
-        found = _decide(program, seconds, stated, () if reading is None else seeds(program, reading))
+        try:
+            found = _decide(program, seconds, stated, () if reading is None else seeds(program, reading))
+        except OutOfFuel:
+            found = ProofResult(**_common(program), status="unknown", reason=TIME_IS_UP)
         if stated.dropped and found.status != "refuted":
             found = replace(found, reason="; ".join([*([found.reason] if found.reason else []), *stated.dropped.values()]))
-        if reading is not None:
-            found = in_own_terms(program, reading, found)
+    if reading is not None:
+        try:
+            with time_limit(max(1.0, seconds / 10)):
+                found = in_own_terms(program, reading, found)
+        except OutOfFuel:
+            found = ProofResult(found.name, "unknown", found.claim, reason=f"{TIME_IS_UP}: runs by Python were compared last")
     return replace(found, seconds=time.monotonic() - began)
 
 
@@ -156,10 +169,14 @@ def _understood(
 
 
 def _decide(program: Program, seconds: float, stated: Stated, seeds: Sequence[InputPair] = ()) -> ProofResult:
-    """The verdict on a program: a proof, or else a counterexample, or else what stood in the way of a proof."""
+    """The verdict on a program: a proof or a counterexample, or else what stood in the way of a proof."""
     confirmations = Confirmations()
-    common: dict[str, Any] = {"name": program.name, "claim": claim_words(program), "assumptions": _assumptions(program)}
-    found = prove(program, seconds=float(seconds * _SHARE), confirmations=confirmations, stated=stated)
+    common = _common(program)
+    turns = _Turns(program, seeds, clock())
+    try:
+        found = prove(program, seconds=float(seconds * _SHARE), confirmations=confirmations, stated=stated, meanwhile=turns)
+    except _Broken as broken:
+        return _refuted(program, broken.witness, common)
     if isinstance(found, Proof):
         try:
             return _report_proof(found, confirmations, common)
@@ -167,20 +184,61 @@ def _decide(program: Program, seconds: float, stated: Stated, seeds: Sequence[In
             return ProofResult(**common, status="unknown", reason=f"{TIME_IS_UP}: certificates for the kernel were looked for last")
     if found.vacuous:
         return _unknown(found, common)
+    witness = _counterexample(program, seeds, found.examples, REFUTATION_SECONDS)
+    return _unknown(found, common) if witness is None else _refuted(program, witness, common)
+
+
+def _common(program: Program) -> dict[str, Any]:
+    """What every verdict says of a program."""
+    return {"name": program.name, "claim": claim_words(program), "assumptions": _assumptions(program)}
+
+
+class _Broken(Exception):
+    """A counterexample was found while a proof was looked for."""
+
+    def __init__(self, witness: Witness) -> None:
+        """With the counterexample."""
+        super().__init__()
+        self.witness = witness
+
+
+@dataclass
+class _Turns:
+    """The turns of the search for a counterexample while a proof is looked for."""
+
+    program: Program
+    seeds: Sequence[InputPair]
+    started: float
+    taken: int = 0
+
+    def __call__(self, examples: Callable[[], Sequence[tuple[Inputs, Inputs]]]) -> None:
+        """Take the next turn, if it is due; `examples` are the neighbours that defeated alignments so far."""
+        if self.taken < len(_TURNS) and clock() - self.started > _TURNS[self.taken][0]:
+            _, seconds = _TURNS[self.taken]
+            self.taken += 1
+            # Small data first; those that defeated alignments are begun from in the later turns.
+            witness = _counterexample(self.program, self.seeds, examples() if self.taken > 1 else (), seconds)
+            if witness is not None:
+                raise _Broken(witness)
+
+
+def _counterexample(
+    program: Program, seeds: Sequence[InputPair], examples: Sequence[tuple[Inputs, Inputs]], seconds: float
+) -> Witness | None:
+    """A counterexample that a second computation confirms, looked for in so many seconds."""
     try:
-        with time_limit(REFUTATION_SECONDS):
-            return _refute(program, found, common, seeds)
+        with time_limit(seconds):
+            witness = witness_on(program, seeds, seconds=seconds / 3) if seeds else None
+            if witness is None:
+                witness = search(program, seconds=seconds, seeds=[*seeds, *(InputPair(*pair) for pair in examples)])
+            return witness if witness is not None and recheck(program, witness) else None
     except OutOfFuel:
-        return _unknown(found, common)
+        spend()
+        return None
 
 
-def _refute(program: Program, failed: Failed, common: dict[str, Any], seeds: Sequence[InputPair]) -> ProofResult:
-    """The verdict where no proof was found: that of a counterexample, if one is."""
-    witness = witness_on(program, seeds, seconds=REFUTATION_SECONDS / 3) if seeds else None
-    if witness is None:
-        witness = search(program, seconds=REFUTATION_SECONDS, seeds=[*seeds, *(InputPair(*pair) for pair in failed.examples)])
-    if witness is None or not recheck(program, witness):
-        return _unknown(failed, common)
+def _refuted(program: Program, witness: Witness, common: dict[str, Any]) -> ProofResult:
+    """The verdict by a counterexample: runs by Python must give its event."""
     if is_reproduced(program, witness):
         return ProofResult(**common, status="refuted", witness=witness, words=witness_words(program, witness))
     reason = "a counterexample was computed, but runs by Python itself do not give its event"

@@ -20,11 +20,7 @@ CONTAINERS: Final = (dict, list, sorted, tuple, zip)
 
 
 def follow(function: Callable[..., Any], stands: Mapping[str, Any]) -> Callable[..., Any]:
-    """The function with other globals: what `stands` names, plain constants, and a stand-in for everything else.
-
-    Raises:
-      Undecided: the function does something of which stand-ins cannot keep a record.
-    """
+    """The function with other globals: what `stands` names, plain constants, and a stand-in for everything else."""
     if not isinstance(function, FunctionType) or function.__closure__ is not None:
         raise Undecided(f"{function!r} is no plain function")
     code = followable(function)

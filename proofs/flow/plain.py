@@ -28,11 +28,7 @@ _FUTURE: Final = 0x1FF0000
 
 @cache
 def followable(function: FunctionType) -> CodeType:
-    """The code of a function in which `is` asks a function, compiled from its source, which is first seen to be what runs.
-
-    Raises:
-      Undecided: its source is not what runs, or a path of it depends on something that stand-ins do not see.
-    """
+    """The code of a function in which `is` asks a function, compiled from its source, which is first seen to be what runs."""
     if function.__name__ == "<lambda>":
         if any(one.opname == "IS_OP" or one.opname.endswith("NONE") for one in dis.get_instructions(function)):
             raise Undecided("a lambda compares by `is`")

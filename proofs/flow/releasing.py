@@ -49,11 +49,7 @@ def require(truth: bool, what: str) -> None:  # noqa: FBT001 - reads like an ass
 
 
 def releases(run: Callable[[], Any], door: Door, source: Term) -> Iterator[Released]:
-    """Follow all paths of a release, and give those that do not refuse; each logs once, before it draws.
-
-    Raises:
-      Unproven: a path draws before it logs, logs twice or not at all, or uses the source for anything else.
-    """
+    """Follow all paths of a release, and give those that do not refuse; each logs once, before it draws."""
     found = False
     for walk, result in walk_through(lambda: _or_refusal(run)):
         opened = [place for place, call in enumerate(walk.calls) if call.parts[0] is door.log]

@@ -6,13 +6,13 @@ Loops are run a few rounds and parameters of scales and claims are fixed, so tha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import product
+from itertools import islice, product
 from typing import Any, Final, TypeAlias
 
-from dpaudit.verifier.alignment.templates import Template, baseline, templates
+from dpaudit.verifier.alignment.templates import Template, baseline, narrow, templates
 from dpaudit.verifier.frontend import expression
 from dpaudit.verifier.fuel import spend
 from dpaudit.verifier.ir import For, ListOf, Program
@@ -49,12 +49,19 @@ from dpaudit.verifier.terms import (
 Inputs: TypeAlias = Mapping[str, Any]
 """A value for each parameter; lists are tuples."""
 
+Meanwhile: TypeAlias = Callable[[Callable[[], Sequence[tuple[Inputs, Inputs]]]], None]
+"""What is done between the steps of a search, given the neighbours that defeated alignments so far."""
+
 LARGEST: Final = 2
 """The largest coefficient."""
 ROUNDS: Final = (2, 3, 5)
 """Numbers of rounds for which loops are run, few first."""
+_MANY_ROUNDS: Final = 9
+"""Rounds after which a shift that costs a sixth of the claim each time has been found out, for alignments of thresholds."""
 _MOST_TESTS: Final = 3
 """Tests of one draw that may have a piece each, where one piece on each side of the first test does not do."""
+_MOST_EXAMPLES: Final = 8
+"""Neighbours that are handed over."""
 _BY_FORM: Final = ("triangular", "piecewise", "lattice", "prefix")
 """Kinds of obligation that say nothing while coefficients are unknown."""
 
@@ -85,6 +92,8 @@ class Search:
     pairs: Neighbours
     pointwise: bool = False  # whether the alignment is for one output
     given: Alignment = field(default_factory=dict)  # shifts that the user gave
+    alike: Sequence[Alignment] = ()  # alignments that did for neighbours like these, tried first
+    meanwhile: Meanwhile | None = None
     defeats: list[Defeat] = field(default_factory=list, init=False)
     late: bool = field(default=False, init=False)
 
@@ -96,8 +105,14 @@ class Search:
             return
         hiding |= self.given
         rounds = self.rounds()
-        if all(self.defeated(self.bounded(hiding, number), {}) is None for number in rounds):
-            yield hiding
+        thresholds = [one for one in narrow(self.program, self.pairs) if one.site not in self.given]
+        tested = not self.pointwise and any(one.tests for one in thresholds)
+        longer = (*rounds, _MANY_ROUNDS) if tested and rounds == ROUNDS else rounds
+        for first in (*self.alike, hiding):
+            if all(self.defeated(self.bounded(first, number), {}) is None for number in longer):
+                yield first
+        if tested:
+            yield from self.fitted(thresholds, longer)
         earlier: list[Template] = []
         for most in (1, _MOST_TESTS):
             shapes = [one for one in templates(self.program, self.pairs, self._output(), most) if one.site not in self.given]
@@ -117,6 +132,8 @@ class Search:
         size = 0
         while size <= len(unknowns):
             spend()
+            if self.meanwhile is not None:
+                self.meanwhile(self.examples)
             outcome = solver.check(less_equal(count, constant(size)))
             if outcome.answer is not Answer.SAT or outcome.model is None:
                 if solver.check().answer is Answer.UNSAT:
@@ -166,7 +183,9 @@ class Search:
         sorts = {one.name: one.sort for one in self.program.parameters if not isinstance(one.sort, ListOf)}
         symbols = [one for one in variables(self.pairs.contract.claim, *terms) if str(one.value) in meter.fixed & set(sorts)]
         symbols.sort(key=lambda one: str(one.value))
-        for values in product((1, 2, 3), repeat=len(symbols)):
+        # A number of times that is 1 would hide what happens from time to time.
+        choices = [(2, 1, 3) if one.sort is Sort.INT else (1, 2, 3) for one in symbols]
+        for values in product(*choices):
             chosen = dict(zip(symbols, values, strict=True))
             put = {one: constant(value, one.sort) for one, value in chosen.items()}
             if all(substitute(clause, put) is not FALSE for clause in self.pairs.contract.requires):
@@ -198,8 +217,12 @@ class Search:
                     return one
         return None
 
-    def examples(self) -> Iterator[tuple[Inputs, Inputs]]:
+    def examples(self) -> list[tuple[Inputs, Inputs]]:
         """The data that defeated alignments, the last first: neighbours that a counterexample may be made from."""
+        return list(islice(self._examples(), _MOST_EXAMPLES))
+
+    def _examples(self) -> Iterator[tuple[Inputs, Inputs]]:
+        """All such data."""
         fixed = {str(symbol.value): value for symbol, value in self.fixed().items()}
         for defeat in reversed(self.defeats):
             value = defeat.model.value

@@ -63,27 +63,57 @@ class Template:
     site: int
     tests: tuple[Term, ...]  # where the pieces begin and end, over names at the draw; the last piece is the rest
     basis: tuple[Term, ...]  # what the sum of each piece is made from
+    still: bool = False  # whether the noise stays where it is in the last piece
 
     def unknowns(self) -> tuple[tuple[Term, ...], ...]:
         """The coefficients of each piece."""
         return tuple(
             tuple(variable(f"$theta.{self.site}.{piece}.{part}", Sort.INT) for part in range(len(self.basis)))
-            for piece in range(len(self.tests) + 1)
+            for piece in range(len(self.tests) + (not self.still))
         )
 
     def shift(self) -> Term:
         """The shift with its coefficients unknown."""
         pieces = [add(*map(multiply, unknowns, self.basis)) for unknowns in self.unknowns()]
+        if self.still:
+            pieces.append(constant(0, Sort.INT))
         found = pieces[-1]
         for test, piece in zip(reversed(self.tests), reversed(pieces[:-1]), strict=True):
             found = choose(test, piece, found)
         return found
 
 
+def narrow(program: Program, pairs: Neighbours) -> tuple[Template, ...]:
+    """Few shapes: noise that is tested keeps a test as it is or is not moved, other noise moves by whole units.
+
+    Thresholds that noise is compared with are aligned like this: they give way, and an answer hides what it differs by only where
+    it passes one of them.
+    """
+    differing = _differing(program, pairs)
+    units = tuple(dict.fromkeys(change.bound for _, change in pairs.contract.changes))
+    found = []
+    for draw, around, uses, again in _followed(program):
+        kept = dict.fromkeys(_distance(rest, differing) for rest in uses.tested) if draw.law not in NORMAL and uses.tests else {}
+        basis = tuple(one for one in kept if number_of(one) is None)
+        if basis:
+            found.append(Template(draw.site, tuple(uses.tests), basis, still=True))
+            continue
+        # What is drawn at the end of a round for the next one gives way only where the next one tests it.
+        later = Uses(uses.noise)
+        if not uses.asked:
+            later.follow(again, {variable(name, Sort.INT): variable(UNKNOWN + name, Sort.INT) for name in around[-1:]})
+        where = tuple(later.asked[:1])
+        # What goes to an output hides a difference.
+        hidden = dict.fromkeys(_distance(rest, differing) for rest, factor in uses.rests if factor in (-1, 1))
+        basis = (*units, *(one for one in hidden if number_of(one) is None and one not in units))
+        found.append(Template(draw.site, where, basis, still=bool(where)))
+    return tuple(found)
+
+
 def templates(program: Program, pairs: Neighbours, output: Term | None, most: int = 1) -> tuple[Template, ...]:
     """A template for each draw whose noise can be moved, with a piece for each of its first tests."""
     found = []
-    for draw, loops, uses in _followed(program):
+    for draw, loops, uses, _ in _followed(program):
         tests = [] if draw.law in NORMAL else uses.tests[:most]
         if output is not None:
             # A draw before the loop is often that of the first candidate.
@@ -98,7 +128,7 @@ def templates(program: Program, pairs: Neighbours, output: Term | None, most: in
 def baseline(program: Program, pairs: Neighbours) -> dict[int, Term]:
     """The alignment that hides each difference where noise first meets it, so that what comes after is equal in both runs."""
     differing = _differing(program, pairs)
-    return {draw.site: _hiding(draw, uses.first, differing) for draw, _, uses in _followed(program)}
+    return {draw.site: _hiding(draw, uses.first, differing) for draw, _, uses, _ in _followed(program)}
 
 
 def _hiding(draw: Draw, met: tuple[Term, Term] | None, differing: frozenset[str]) -> Term:
@@ -115,13 +145,16 @@ def _hiding(draw: Draw, met: tuple[Term, Term] | None, differing: frozenset[str]
     return negative(distance) if number == 1 else multiply(constant(Fraction(-1) / number), distance)
 
 
-def _followed(program: Program) -> Iterator[tuple[Draw, tuple[str, ...], Uses]]:
-    """Each draw whose noise can be moved, with the names of the loops around it and the places where its noise ends."""
-    for draw, after, loops in _draws(program.body, (), ()):
+def _followed(program: Program) -> Iterator[tuple[Draw, tuple[str, ...], Uses, Block]]:
+    """Each draw whose noise can be moved, with the names of the loops around it and the places where its noise ends.
+
+    Last are the statements from there to the end of the next round, where a loop is around it.
+    """
+    for draw, after, loops, turn in _draws(program.body, (), ()):
         if draw.law not in FINITE:
             uses = Uses(variable(draw.name, dict(program.sorts)[draw.name]))
             uses.follow(after, {})
-            yield draw, loops, uses
+            yield draw, loops, uses, (*after, *turn)
 
 
 def _differing(program: Program, pairs: Neighbours) -> frozenset[str]:
@@ -129,20 +162,22 @@ def _differing(program: Program, pairs: Neighbours) -> frozenset[str]:
     return frozenset((*assigned_names(program.body), *(name for name, _ in pairs.contract.changes)))
 
 
-def _draws(block: Block, after: Block, loops: tuple[str, ...]) -> Iterator[tuple[Draw, Block, tuple[str, ...]]]:
-    """Each draw with what is run after it in its round, and the names of the loops around it."""
+def _draws(
+    block: Block, after: Block, loops: tuple[str, ...], turn: Block = ()
+) -> Iterator[tuple[Draw, Block, tuple[str, ...], Block]]:
+    """Each draw with what is run after it in its round, the names of the loops around it, and a round of the innermost one."""
     for position, statement in enumerate(block):
         rest = (*block[position + 1 :], *after)
         match statement:
             case Draw():
-                yield statement, rest, loops
+                yield statement, rest, loops, turn
             case If(then=then, otherwise=otherwise):
-                yield from _draws(then, rest, loops)
-                yield from _draws(otherwise, rest, loops)
+                yield from _draws(then, rest, loops, turn)
+                yield from _draws(otherwise, rest, loops, turn)
             case For(name=name, body=body):
-                yield from _draws(body, (), (*loops, name))
+                yield from _draws(body, (), (*loops, name), body)
             case While(before=before, body=body):
-                yield from _draws((*before, *body), (), loops)
+                yield from _draws((*before, *body), (), loops, (*before, *body))
 
 
 def _basis(program: Program, pairs: Neighbours, uses: Uses) -> Iterator[Term]:
@@ -177,6 +212,8 @@ class Uses:
     tests: list[Term] = field(default_factory=list)  # tests that it is in, over names at the draw, in their order
     # What it is added to in tests and outputs, and the factor that it has there.
     rests: list[tuple[Term, int | Fraction]] = field(default_factory=list)
+    tested: list[Term] = field(default_factory=list)  # those of them in tests, where the factor is 1 or -1
+    asked: list[Term] = field(default_factory=list)  # where there are such tests, known at the draw or not
     path: tuple[Term, ...] = ()  # tests without the noise on the way from the draw, over names at the draw
     first: tuple[Term, Term] | None = None  # the same of the first expression that is linear in it, whatever is around that
 
@@ -236,11 +273,12 @@ class Uses:
     def _branch(self, test: Term, then: Block, otherwise: Block, names: dict[Term, Term]) -> None:
         """Both branches; what they assign is a choice after it."""
         if self.noise in variables(test):
+            self.asked += [conjunction(*self.path)] if self.path else []
             if self._known(test):
                 self.tests.append(conjunction(*self.path, test))
             for part in subterms(test):
                 if part.op in (Op.LESS, Op.LESS_EQUAL, Op.EQUAL) and part.args[0].sort is not Sort.BOOL:
-                    self._ends(subtract(*part.args))
+                    self._ends(subtract(*part.args), tested=True)
         sides, path = [dict(names), dict(names)], self.path
         for side, block, taken in zip(sides, (then, otherwise), (test, negation(test)), strict=True):
             self.path = (*path, taken) if self._known(test) and self.noise not in variables(test) else path
@@ -250,14 +288,16 @@ class Uses:
             one, other = (side.get(name, name) for side in sides)
             names[name] = choose(test, one, other)
 
-    def _ends(self, value: Term) -> None:
-        """The noise ends in a value."""
+    def _ends(self, value: Term, *, tested: bool = False) -> None:
+        """The noise ends in a value, or in the difference of what a test compares."""
         linear = linear_in(value, self.noise)
         factor = None if linear is None else number_of(linear[1])
         if linear is not None and factor:
             known = self._at_draw(linear[0])
             if known is not None:
                 self.rests.append((known, factor))
+                if tested and factor in (-1, 1):
+                    self.tested.append(known)
 
     def _at_draw(self, rest: Term) -> Term | None:
         """What is known at the draw of what noise is added to.

@@ -31,7 +31,8 @@ class Relaxation:
         self._seconds = seconds
         self._solver = z3.Solver(ctx=self._context)
         limit_z3(self._solver, seconds)
-        self._solver.set("core.minimize", True)  # noqa: FBT003 - z3's own form.
+        # Multipliers show which rows of a core are needed, at less than what z3 takes to minimize it.
+        self._solver.set("core.minimize", kind != "linear")
         self._monomials: dict[Monomial, str] = {}
         self._truths: dict[str, Any] = {}
         self._declared: list[str] = []

@@ -62,12 +62,14 @@ class Head:
     rates: Mapping[str, Term]  # the cost of a unit of each counter
     parameters: frozenset[str]  # names that never change
 
-    def guesses(self) -> Iterator[Term]:
-        """All candidates, plain ones first."""
+    def guesses(self, *, few: bool) -> Iterator[Term]:
+        """All candidates, plain ones first; or few of those that hold under a premise only."""
         premises = tuple(self.premises())
+        simple = {*self.distances(few=True), *self.spending(few=True)} if few else set[Term]()
         for conclusion in (*self.distances(), *self.spending()):
             for premise in premises:
-                yield implies(premise, conclusion)
+                if premise is TRUE or not few or conclusion in simple:
+                    yield implies(premise, conclusion)
         yield from self.ranges()
         yield from self.kept()
 
@@ -81,6 +83,8 @@ class Head:
     def rounds(self) -> Iterator[Term]:
         """Candidates from what one round does, which cost more and are seldom needed."""
         yield from self.turn.folds()
+        for guard in self.turn.guards():
+            yield from (implies(guard, conclusion) for conclusion in self.distances())
         for counter in self.counters:
             if counter.value not in (ODDS, FAILED):
                 yield from self.turn.potentials(counter)
@@ -163,8 +167,8 @@ class Head:
                 found[self.pairs.spent(name, self.index)] = None
         return (*found, *((ONE,) if ONE not in found else ()))
 
-    def distances(self) -> Iterator[Term]:
-        """Bounds on the difference of names between the two runs."""
+    def distances(self, *, few: bool = False) -> Iterator[Term]:
+        """Bounds on the difference of names between the two runs; few of them are by one unit."""
         for name, sort in self.changed:
             one, other = variable(name, sort), variable(OTHER + name, sort)
             yield equal(one, other)
@@ -172,7 +176,7 @@ class Head:
                 continue
             apart = subtract(other, one)
             for unit in self.units():
-                for factor in (-2, -1, 1, 2):
+                for factor in (-1, 1) if few else (-2, -1, 1, 2):
                     bound = multiply(constant(factor), unit)
                     yield less_equal(apart, bound) if factor > 0 else less_equal(bound, apart)
                     if abs(factor) == 1:
@@ -189,8 +193,8 @@ class Head:
                         yield equal(apart, change)
                         yield equal(apart, negative(change))
 
-    def spending(self) -> Iterator[Term]:
-        """Bounds on what each site has spent: constant ones, and such as grow with an integer of the program."""
+    def spending(self, *, few: bool = False) -> Iterator[Term]:
+        """Bounds on what each site has spent: constant ones, and such as grow with an integer; few are by one unit."""
         growing = [*self._numbers(), *self._fallen(), *([self.index] if self.index is not None else [])]
         for counter in self.counters:
             if counter.value == ODDS:
@@ -204,9 +208,11 @@ class Head:
             if counter.value == SPENT:
                 yield less_equal(counter, self.pairs.contract.claim)
             for unit in self.units():
-                for factor in (1, 2):
+                for factor in (1,) if few else (1, 2):
                     step = multiply(constant(factor), unit)
                     yield less_equal(counter, step)
+                    if few:
+                        continue
                     for name in growing:
                         yield less_equal(counter, multiply(step, name))
                         yield less_equal(counter, multiply(step, add(name, ONE)))
@@ -310,8 +316,8 @@ class Tier(Enum):
     """How many candidates are tried."""
 
     FOLDS = "the few that sums need"
-    USUAL = "bounds under premises"
-    DEEP = "those, and what follows from what a round does"
+    USUAL = "bounds, few of them under premises"
+    DEEP = "all bounds under all premises, and what follows from what a round does"
 
 
 def tiers(program: Program) -> tuple[Tier, ...]:
@@ -350,6 +356,6 @@ def candidates(execution: Execution, tier: Tier = Tier.USUAL) -> Invariants:
         if tier is Tier.FOLDS:
             guesses = [*head.plain(), *guesses]
         else:
-            guesses = [*head.guesses(), *(head.rounds() if tier is Tier.DEEP else ()), *guesses]
+            guesses = [*head.guesses(few=tier is Tier.USUAL), *(head.rounds() if tier is Tier.DEEP else ()), *guesses]
         found[number] = tuple(dict.fromkeys(one for one in guesses if one is not TRUE))
     return found

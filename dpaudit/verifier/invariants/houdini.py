@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.obligations import Obligation
 from dpaudit.verifier.product.runs import Invariants
 from dpaudit.verifier.product.statements import execute
 from dpaudit.verifier.solving import Answer, Outcome, Session
-from dpaudit.verifier.terms import TRUE, Op, Sort, Term, disjunction, equal, negation, variable
+from dpaudit.verifier.terms import TRUE, Op, Sort, Term, disjunction, equal, negation, number_of, subtract, variable
 
 Candidate = tuple[int, int]
 """A loop and a place in its list of candidates."""
@@ -77,12 +78,7 @@ class Houdini:
 
     def needed(self) -> Invariants | Obligation:
         """The invariants that the other obligations need, and those that these need; or an obligation that does not follow."""
-        kept = {self.execution.invariants[loop][position] for loop, position in self.kept}
-        # What holds always need not be said again under a premise.
-        plain = {
-            loop: tuple(one for one in self._of(loop) if not (one.op is Op.OR and any(part in kept for part in one.args)))
-            for loop in self.execution.invariants
-        }
+        plain = {loop: strongest(self._of(loop)) for loop in self.execution.invariants}
         execution = replace(self.execution, invariants=plain)
         book = execute(execution)
         places = [(loop, position) for loop in plain for position in range(len(plain[loop]))]
@@ -112,6 +108,44 @@ class Houdini:
     def _of(self, loop: int) -> tuple[Term, ...]:
         """The candidates of a loop that are still there."""
         return tuple(one for position, one in enumerate(self.execution.invariants[loop]) if (loop, position) in self.kept)
+
+
+def strongest(candidates: Sequence[Term]) -> tuple[Term, ...]:
+    """Candidates without those that others say more strongly: always instead of under a premise, or with a better bound."""
+    kept = set(candidates)
+    best: dict[tuple[frozenset[Term], Term, bool], int | Fraction] = {}
+    found: dict[Term, None] = {}
+    # Equalities first, which say two bounds at once.
+    for one in sorted(candidates, key=lambda term: _parted(term)[1].op is not Op.EQUAL):
+        premise, conclusion = _parted(one)
+        if premise and any(part in kept for part in one.args):
+            continue
+        rows = _rows(conclusion)
+        news = []
+        for term, upper, number in rows:
+            known = [best[key] for key in ((frozenset[Term](), term, upper), (premise, term, upper)) if key in best]
+            if not known or (number < min(known) if upper else number > max(known)):
+                news.append(((premise, term, upper), number))
+        if news or not rows:
+            best.update(news)
+            found[one] = None
+    return tuple(one for one in candidates if one in found)
+
+
+def _parted(term: Term) -> tuple[frozenset[Term], Term]:
+    """The premise of a candidate, as what is denied of it, and its conclusion."""
+    return (frozenset(term.args[:-1]), term.args[-1]) if term.op is Op.OR else (frozenset(), term)
+
+
+def _rows(term: Term) -> list[tuple[Term, bool, int | Fraction]]:
+    """The bounds by numbers that a comparison says, as what is bounded, whether from above, and the number."""
+    if term.op is Op.EQUAL and term.args[0].sort is not Sort.BOOL:
+        one, other = term.args
+        return [(subtract(other, one), upper, 0) for upper in (False, True)]
+    if term.op is Op.LESS_EQUAL:
+        low, high = map(number_of, term.args)
+        return [(term.args[0], True, high)] if high is not None else [(term.args[1], False, low)] if low is not None else []
+    return []
 
 
 @dataclass

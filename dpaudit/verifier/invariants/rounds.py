@@ -102,17 +102,29 @@ class Round:
         for part in (one for statement in statements(self.loop.body) for one in subterms(*_terms(statement))):
             if index is None or part.op is not Op.EQUAL or index not in part.args:
                 continue
-            element = part.args[part.args[0] is index]
-            if element.op is Op.APPLY:
+            met = part.args[part.args[0] is index]
+            # An element, or one that a number is added to.
+            summed = met.op is Op.ADD and len(met.args) == 2 and any(number_of(one) is not None for one in met.args)
+            element = next((one for one in (met.args if summed else (met,)) if one.op is Op.APPLY), None)
+            if element is not None:
                 for private in self._privates():
                     own = element.value == private and number_of(element.args[0]) is not None
                     place = element.args[0] if own else self.pairs.position(private)
-                    found[apply(str(element.value), (place,), element.sort)] = None
-        for element in found:
-            count = choose(less(element, index or ZERO), ONE, ZERO)
-            yield count
-            if self.pairs.relation(str(element.value)) is not None:
-                yield add(count, choose(less(_other(element), index or ZERO), ONE, ZERO))
+                    found[substitute(met, {element: apply(str(element.value), (place,), element.sort)})] = None
+        counts = [choose(less(one, index or ZERO), ONE, ZERO) for one in found]
+        others = (
+            substitute(one, {part: _other(part) for part in subterms(one) if self.pairs.relation(str(part.value)) is not None})
+            for one in found
+        )
+        both = [
+            add(count, choose(less(other, index or ZERO), ONE, ZERO))
+            for count, other, one in zip(counts, others, found, strict=True)
+            if other is not one
+        ]
+        yield from counts
+        yield from both
+        if len(both) > 1:
+            yield add(*both)
 
     def phases(self) -> Iterator[Term]:
         """Tests whether an integer that the loop changes has a value that the program gives it."""
@@ -122,6 +134,21 @@ class Round:
                 name = variable(statement.name, Sort.INT)
                 found |= {equal(name, constant(int(number_of(statement.value) or 0) - back)): None for back in (0, 1)}
         yield from list(found)[:_MOST_PHASES]
+
+    def guards(self) -> Iterator[Term]:
+        """Tests of a round that are about names at the head alone, such as whether there are answers left."""
+        found: dict[Term, None] = {}
+        for position, statement in enumerate(self.loop.body):
+            test = statement.test if isinstance(statement, If) else ZERO
+            if test.op in (Op.LESS, Op.LESS_EQUAL) and not any(one.op is Op.APPLY for one in subterms(test)):
+                names = {str(one.value) for one in variables(test)}
+                # Names that the round has changed before are not those at the head.
+                if names & self.changed and not names & {
+                    *assigned_names(self.loop.body[:position]),
+                    *([self.loop.name] if isinstance(self.loop, For) else []),
+                }:
+                    found[test] = None
+        yield from list(found)[:_MOST_GUARDS]
 
     def places(self) -> Iterator[Term]:
         """The indices of private elements that are read, over the names at the head: indices of inner loops at their start."""
@@ -178,6 +205,7 @@ def bounds(program: Program) -> tuple[Term, ...]:
 
 _MOST_BOUNDS: Final = 4
 _MOST_PHASES: Final = 4
+_MOST_GUARDS: Final = 1
 
 
 def widths(limits: tuple[Term, ...]) -> tuple[Term, ...]:

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 from typing import Any, Final
 
 from dpaudit.promise import violation
@@ -19,6 +20,7 @@ from dpaudit.verifier.refuter.neighbours import InputPair, is_admissible
 from dpaudit.verifier.telling import witness_words
 from dpaudit.verifier.terms import Sort
 
+_MOST_SEEDS: Final = 60
 _RUNS: Final = 24
 """Runs by Python of a function that is proven, beside those on its witnesses."""
 
@@ -107,18 +109,28 @@ def _shown(value: Any) -> str:
 
 def seeds(program: Program, reading: Reading) -> list[InputPair]:
     """Neighbours from which a search for a counterexample begins: one record that comes, or changes, at values that stand out."""
-    return list(_seeds(program, reading))[:60]
+    return list(_seeds(program, reading))
 
 
 def _seeds(program: Program, reading: Reading) -> Iterator[InputPair]:
     """Such neighbours, those with fewest records first."""
     near = [one + step for one in constants(reading) for step in (0, 1, -1)]
     values = list(dict.fromkeys([Fraction(0), Fraction(1), Fraction(1000), Fraction(-1000), *near]))[:14]
-    scalars: dict[str, Any] = {}
-    for one in program.parameters:
-        if not isinstance(one.sort, ListOf):
-            size = 2000 if one.name.endswith("__spread") else 1
-            scalars[one.name] = True if one.sort is Sort.BOOL else size if one.sort is Sort.INT else Fraction(size)
+    # Numbers of one size are tried first that may be required to be larger than others.
+    for size in (1, 2, 4, 10):
+        scalars: dict[str, Any] = {}
+        for one in program.parameters:
+            if not isinstance(one.sort, ListOf):
+                number = 2000 if one.name.endswith("__spread") else size
+                scalars[one.name] = True if one.sort is Sort.BOOL else number if one.sort is Sort.INT else Fraction(number)
+        found = list(islice(_with_scalars(program, scalars, values), _MOST_SEEDS))
+        yield from found
+        if found:
+            return
+
+
+def _with_scalars(program: Program, scalars: Mapping[str, Any], values: list[Fraction]) -> Iterator[InputPair]:
+    """Such neighbours with these parameters."""
     lists = [(one.name, one.sort.element) for one in program.parameters if isinstance(one.sort, ListOf)]
     private = dict(contract_of(program).changes)
     for before in (0, 1, 2):

@@ -144,6 +144,8 @@ def _invoked(state: State, node: ast.AST, function: Function, args: list[Value],
 
 def _instance(state: State, node: ast.AST, owner: Class, args: list[Value], named: dict[str, Value]) -> Value:
     """A new instance of a class of the source."""
+    if owner.style == "keys":
+        raise refuse(node, f"`{ast.unparse(node)}`", "write a dictionary", "DPA706")
     init = next((function for name, function, _ in owner.methods if name == "__init__"), None)
     if owner.style == "plain":
         made = state.new(Instance(owner, {}))

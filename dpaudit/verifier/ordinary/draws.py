@@ -54,8 +54,8 @@ def _law(name: str) -> Any:
     }  # fmt: skip
 
     def read(state: State, node: ast.AST, args: Args, named: Named) -> Value:
-        if name not in parts:
-            raise refuse(node, f"a call of {name} in this form", f"use {name} in a function of typed parameters", "DPA706")
+        if name == "exponential_choice":
+            return _choice(state, node, given(node, args, named, "scores", "epsilon", "sensitivity"))
         found = given(node, args, named, *parts[name])
         lattice = found.pop("lattice", None)
         if lattice is not None and not (isinstance(lattice, Scalar) and lattice.known == 1):
@@ -64,6 +64,19 @@ def _law(name: str) -> Any:
         return draw(state, node, name, *values, types=numbers.EXACT)
 
     return read
+
+
+def _choice(state: State, node: ast.AST, found: Named) -> Scalar:
+    """The place of one of several scores that are written out."""
+    scores = found["scores"]
+    held = state.object(scores) if isinstance(scores, Ref) else None
+    if not isinstance(held, Items) or held.form != "list" or not held.items or state.record_loops:
+        raise refuse(node, f"`{ast.unparse(node)}`", "choose from a list of scores that are written out", "DPA706")
+    values = [numbers.number(state, node, one) for one in (*held.items, found["epsilon"], found["sensitivity"])]
+    *codes, epsilon, sensitivity = (one.code for one in values)
+    name = state.fresh("noise")
+    state.emit(f"{name} = exponential_choice([{', '.join(codes)}], {epsilon}, {sensitivity})")
+    return Scalar(name, "int", numbers.INT, noisy=True)
 
 
 @dataclass(frozen=True)

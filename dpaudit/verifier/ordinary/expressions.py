@@ -88,6 +88,17 @@ def _of_python(state: State, node: ast.Name) -> Value:
     raise refuse(node, f"the name {name}, which means nothing that the verifier reads", "define it in the file", "DPA702")
 
 
+def _named(state: State, node: ast.NamedExpr) -> Value:
+    """`name := value` in a function, where it is evaluated."""
+    frame = frame_of(state, state.frame)
+    if frame.outer is None or node.target.id not in frame.known:
+        # In a comprehension it would bind a name of the function around.
+        raise refuse(node, f"`{ast.unparse(node)}` here", "assign on a line before")
+    found = value_of(state, node.value)
+    state.bind(node.target, found)
+    return found
+
+
 # Literals.
 
 
@@ -193,6 +204,8 @@ def operated(state: State, node: ast.AST, op: ast.operator, left: Value, right: 
     if isinstance(op, ast.Div) and (part := exponentials.share(state, node, left, right)) is not None:
         return part
     if isinstance(left, Opaque) or isinstance(right, Opaque):
+        if isinstance(op, ast.Div) and numbers.is_number(left) and numbers.is_number(right):
+            return texts.partial(state, node, left, right)
         if not (numbers.is_number(left) and numbers.is_number(right)) or not isinstance(op, (ast.Add, ast.Sub, ast.Mult)):
             raise refuse(
                 node, f"`{ast.unparse(node)}` of rounded or formatted values", "compute first, and round at the end", "DPA706"
@@ -449,6 +462,7 @@ _READERS: Final[Mapping[type, Callable[[State, Any], Value]]] = {
     ast.List: _list,
     ast.ListComp: _comprehension,
     ast.Name: _name,
+    ast.NamedExpr: _named,
     ast.Set: _set,
     ast.SetComp: _comprehension,
     ast.Subscript: _subscript,

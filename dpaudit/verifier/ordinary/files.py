@@ -216,15 +216,7 @@ def _check_node(node: ast.AST, classes: set[int]) -> None:
     match node:
         case ast.Global() | ast.Nonlocal():
             raise refuse(node, "a global or nonlocal statement", "give the value as an argument")
-        case (
-            ast.NamedExpr()
-            | ast.YieldFrom()
-            | ast.Await()
-            | ast.AsyncFunctionDef()
-            | ast.AsyncFor()
-            | ast.AsyncWith()
-            | ast.Delete()
-        ):
+        case ast.YieldFrom() | ast.Await() | ast.AsyncFunctionDef() | ast.AsyncFor() | ast.AsyncWith() | ast.Delete():
             raise refuse(node, f"`{ast.unparse(node).splitlines()[0]}`", "use plain assignments and functions")
         case ast.Name(id=name) if name in _FORBIDDEN or (name.startswith("__") and name not in _PLAIN_NAMES | {"__name__"}):
             raise refuse(node, f"the name {name}", "leave it out: it may change what is read elsewhere")
@@ -453,6 +445,10 @@ def _style(state: State, node: ast.ClassDef) -> str:
     if node.keywords or len(node.decorator_list) > 1 or len(node.bases) > 1:
         raise refuse(node, f"the class {node.name}", "write a dataclass, or a class without bases")
     if node.bases:
+        if meaning(node.bases[0]) == "typing.TypedDict" and not node.decorator_list:
+            if any(not isinstance(one, (ast.AnnAssign, ast.Expr, ast.Pass)) for one in node.body):
+                raise refuse(node, f"the class {node.name} with more than keys", "write a dataclass")
+            return "keys"
         if meaning(node.bases[0]) != "typing.NamedTuple" or node.decorator_list:
             raise refuse(node, f"the class {node.name} with a base", "write a dataclass, or a class without bases")
         return "tuple"

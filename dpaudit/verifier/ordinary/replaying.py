@@ -60,6 +60,8 @@ class _Tape:
 
     def sampler(self, law: str) -> Callable[..., Any]:
         """The function that draws from a law."""
+        if law == "exponential_choice":
+            return lambda scores, epsilon, sensitivity: self.next(law, *scores, epsilon, sensitivity)
         return lambda *args, **named: self.next(law, *args, *named.values())
 
     def next(self, law: str, *args: Any) -> Any:

@@ -76,6 +76,7 @@ _SIGNATURES: Final[dict[str, tuple[str, ...]]] = {
     "numpy.arange": ("start: whole, stop: whole = None, step: whole = None, /",),
     "numpy.array": ("object: array, dtype = None",),
     "numpy.asarray": ("a: array, dtype = None",),
+    "numpy.bincount": ("x: iterable, /, *, minlength: whole",),
     "numpy.clip": ("a: operand, a_min: end, a_max: end", "a: operand, /, *, min: end = None, max: end = None"),
     "numpy.float64": ("x: number, /",),
     "numpy.full": ("shape, fill_value: number, dtype = None",),

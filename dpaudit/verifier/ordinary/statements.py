@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeGuard
 
 from dpaudit.verifier.frontend.scopes import EXCEPTIONS
-from dpaudit.verifier.ordinary import iterating, loops, numbers, outcomes
+from dpaudit.verifier.ordinary import choosing, iterating, loops, numbers, outcomes
 from dpaudit.verifier.ordinary.assigning import augmented
 from dpaudit.verifier.ordinary.calls import Sources, function_of
 from dpaudit.verifier.ordinary.files import imported
@@ -62,6 +62,14 @@ class _RoundEnd:
     """The end of one round, which no jump leaves."""
 
 
+@dataclass(frozen=True)
+class _Returned:
+    """A return of a value that was computed before."""
+
+    node: ast.Return
+    value: Value
+
+
 Items_ = tuple[Any, ...]
 _ON: Final = ("on", None)
 
@@ -91,7 +99,10 @@ def execute(state: State, items: Items_) -> tuple[str, Any]:
                 return _ON
             items = found
         elif isinstance(node, ast.Return):
-            return _return(state, node)
+            state.step(node)
+            return _return(state, node, Nothing() if node.value is None else state.value(node.value))
+        elif isinstance(node, _Returned):
+            return _return(state, node.node, node.value)
         elif isinstance(node, ast.If):
             found_end, items = _if(state, node, items)
             if found_end is not None:
@@ -144,8 +155,14 @@ def _statement(state: State, node: ast.stmt) -> Items_ | None:
                 if not (isinstance(meaning, Builtin) and (meaning.name in Sources.MODULES or Sources.is_module(meaning.name))):
                     raise refuse(node, f"an import of {name} in a function", "import it at the top of the file", "DPA702")
                 state.bind(name, meaning)
+        case ast.Match():
+            return tuple(choosing.tests_of(node))
         case ast.Try():
-            raise teach(node, "try", "`try`")
+            first, found = choosing.fallen_back(state, node)
+            if isinstance(first, ast.Return):
+                return (_Returned(first, found),)
+            assert isinstance(first, ast.Assign)  # noqa: S101 - for the type checker
+            state.bind(first.targets[0], found)
         case _:
             raise refuse(node, f"`{ast.unparse(node).splitlines()[0]}`", "use assignments, loops, if and return")
     return None
@@ -234,6 +251,10 @@ def _jumps(node: ast.stmt) -> bool:
             return True
         case ast.If(body=body, orelse=orelse):
             return any(map(_jumps, (*body, *orelse)))
+        case ast.Try(body=body):
+            return any(map(_jumps, body))
+        case ast.Match(cases=cases):
+            return any(_jumps(one) for case in cases for one in case.body)
         case ast.For(body=body, orelse=orelse) | ast.While(body=body, orelse=orelse):
             return any(map(_returns, (*body, *orelse)))
     return False
@@ -241,27 +262,30 @@ def _jumps(node: ast.stmt) -> bool:
 
 def _returns(node: ast.stmt) -> bool:
     """True if a statement may return."""
-    inner = (
-        [part for name in ("body", "orelse") for part in getattr(node, name, [])] if not isinstance(node, ast.FunctionDef) else []
-    )
+    inner = [] if isinstance(node, ast.FunctionDef) else [part for name in ("body", "orelse") for part in getattr(node, name, [])]
+    inner += [part for case in getattr(node, "cases", []) for part in case.body]
     return isinstance(node, ast.Return) or any(map(_returns, inner))
 
 
 def _breaks(node: ast.stmt) -> bool:
     """True if a statement may break the loop that it stands in."""
-    return isinstance(node, ast.Break) or (isinstance(node, ast.If) and any(map(_breaks, (*node.body, *node.orelse))))
+    return isinstance(node, ast.Break) or any(map(_breaks, _branches(node)))
 
 
 def _leaves(node: ast.stmt) -> bool:
     """True if a statement may leave the round that it stands in, but by a return."""
-    inner = (*node.body, *node.orelse) if isinstance(node, ast.If) else ()
-    return isinstance(node, (ast.Break, ast.Continue)) or any(map(_leaves, inner))
+    return isinstance(node, (ast.Break, ast.Continue)) or any(map(_leaves, _branches(node)))
 
 
-def _return(state: State, node: ast.Return) -> tuple[str, Any]:
+def _branches(node: ast.stmt) -> list[ast.stmt]:
+    """The statements in the branches of a test."""
+    if isinstance(node, ast.Match):
+        return [one for case in node.cases for one in case.body]
+    return [*node.body, *node.orelse] if isinstance(node, ast.If) else []
+
+
+def _return(state: State, node: ast.Return, value: Value) -> tuple[str, Any]:
     """`return`: inside of a loop of the core program only the main function may."""
-    state.step(node)
-    value = Nothing() if node.value is None else state.value(node.value)
     if state.main is not None and state.calls == 1 and state.frame == state.main_frame:
         outcomes.put_out(state, node, value)
         return _ON

@@ -45,7 +45,7 @@ def read_annotation(node: ast.expr, classes: Mapping[str, Class]) -> Type:
         return Type("generator", why="annotation", shape="random" if "Random" in text else "numpy")
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr) and ast.unparse(node.right) == "None":
         raise refuse(node, f"the type {text}, which allows None,", "leave None out, or give no default of None", "DPA702")
-    if text in classes:
+    if text in classes and classes[text].style != "keys":
         return Type("object", owner=classes[text], why="annotation")
     base = ast.unparse(node.value) if isinstance(node, ast.Subscript) else text
     if base in _ARRAYS:
@@ -78,6 +78,9 @@ def _list_of(node: ast.expr, element: ast.expr | None, classes: Mapping[str, Cla
         and isinstance(element.slice, ast.Tuple)
     ):
         parts = [(str(place), one) for place, one in enumerate(element.slice.elts)]
+    elif text in classes and classes[text].style == "keys":
+        made.rows = True
+        return made
     elif text in classes:
         made.owner = classes[text]
         parts = [(name, one) for name, one, _ in classes[text].fields]

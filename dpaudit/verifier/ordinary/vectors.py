@@ -317,6 +317,33 @@ def _histogram(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     return Tuple((state.new(Items(tuple(counts), "array")), own))
 
 
+def _bincount(state: State, node: ast.AST, args: Args, named: Named) -> Value:
+    """`np.bincount` of a list of whole numbers, each of which is owed to be below `minlength`: a larger one would show itself."""
+    parts = given(node, args, named, "x", "minlength")
+    found, size = parts["x"], parts["minlength"]
+    held = state.object(found) if isinstance(found, Ref) else None
+    # An empty array of floats is refused by numpy, an empty list is not.
+    plain = (
+        isinstance(held, Sequence) and held.form == "list" and isinstance(held.value, Scalar) and held.value.types == numbers.INT
+    )
+    if not (isinstance(held, Sequence) and plain and not held.once):
+        raise refuse(node, f"`{ast.unparse(node)}`", "count a list[int], or write `sum(x == b for x in data)` for each b", "DPA706")
+    if not (isinstance(size, Scalar) and type(size.known) is int and 0 < size.known <= iterating.MOST_UNROLLED):
+        raise refuse(node, f"`{ast.unparse(node)}` without a known number of bins", "write minlength= as a constant", "DPA706")
+    counts: list[Value] = []
+    for place in range(size.known):
+
+        def inside(one: Value, place: int = place) -> tuple[None, Value]:
+            value = numbers.whole(state, node, one, "to count")
+            if place == 0:
+                state.owe(f"0 <= {value.code} and {value.code} < {size.known}")
+            return None, numbers.compared(state, node, ast.Eq(), value, numbers.constant(state, place))
+
+        made = arrays.fold(state, node, iterating.over(state, node, held, inside), numbers.constant(state, 0))
+        counts.append(replace(made, types=arrays.WHOLE, bits=numbers.DATA_BITS))
+    return state.new(Items(tuple(counts), "array"))
+
+
 def _edges(state: State, node: ast.AST, parts: Named) -> list[Scalar]:
     """The edges of a histogram."""
     bins, ends = parts["bins"], parts.get("range")
@@ -457,7 +484,8 @@ def fill() -> None:
     """Enter the functions of this module."""
     functions: dict[str, Any] = {
         **_METHODS, "abs": _absolute, "absolute": _absolute, "amax": _extreme(least=False), "amin": _extreme(least=True),
-        "arange": _arange, "array": _array, "asarray": _array, "count_nonzero": _count_nonzero, "full": _filled(None),
+        "arange": _arange, "array": _array, "asarray": _array, "bincount": _bincount, "count_nonzero": _count_nonzero,
+        "full": _filled(None),
         "histogram": _histogram, "linspace": _linspace, "maximum": _pair(least=False), "minimum": _pair(least=True),
         "ones": _filled(1), "zeros": _filled(0), "where": _where, "floor": _opaque, "ceil": _opaque, "rint": _opaque,
         "sqrt": _opaque, "exp": _opaque, "log": _opaque, "float64": _float64, "around": _opaque,

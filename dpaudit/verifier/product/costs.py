@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from dpaudit.verifier.ir import Block, Draw, Invoke, Law, ListOf, Program
+from dpaudit.verifier.ir import Assign, Block, Draw, Invoke, Law, ListOf, Program
 from dpaudit.verifier.product.laws import DrawConditions, odds_ratio
 from dpaudit.verifier.product.ledger import FAILED, cuts, tail
 from dpaudit.verifier.product.normal import half_square
 from dpaudit.verifier.product.rational import at_most, proportion
-from dpaudit.verifier.product.walk import assigned_names, draws
+from dpaudit.verifier.product.walk import assigned_names, draws, statements
 from dpaudit.verifier.terms import (
     ONE,
     ZERO,
@@ -24,7 +25,9 @@ from dpaudit.verifier.terms import (
     constant,
     less_equal,
     multiply,
+    substitute,
     subterms,
+    variable,
     variables,
 )
 
@@ -65,7 +68,11 @@ class Meter:
     def _power(self) -> tuple[Term, int] | None:
         """The factor r of all randomized responses and the number m, at least 2, for which the claim is ln(r^m)."""
         found = [one for one in draws(self.program.body) if isinstance(one, Draw) and one.law is Law.RANDOMIZED_RESPONSE]
-        ratios = {odds_ratio(one.args[1]) for one in found}
+        # A name that is assigned once stands for its value; that the odds are these is owed at each draw whose argument is a name.
+        values = [one for one in statements(self.program.body) if isinstance(one, Assign)]
+        often = Counter(one.name for one in values)
+        named = {variable(one.name, one.value.sort): one.value for one in values if often[one.name] == 1}
+        ratios = {odds_ratio(substitute(one.args[1], named)) for one in found}
         if len(ratios) != 1:
             return None
         (ratio,) = ratios

@@ -11,7 +11,7 @@ from dpaudit.verifier.ir import Contract, Draw, Invoke, Law, ListOf, Place, Prog
 from dpaudit.verifier.product.adjacency import Neighbours, substitute_run_terms
 from dpaudit.verifier.product.costs import SPENT
 from dpaudit.verifier.product.execution import Execution
-from dpaudit.verifier.product.laws import draw_conditions
+from dpaudit.verifier.product.laws import draw_conditions, odds_ratio
 from dpaudit.verifier.product.ledger import FAILED
 from dpaudit.verifier.product.rational import at_most
 from dpaudit.verifier.product.runs import OTHER, Misused, Run
@@ -57,6 +57,9 @@ def run_draw(execution: Execution, statement: Draw, runs: tuple[Run, Run]) -> No
     if statement.law is Law.RANDOMIZED_RESPONSE and execution.meter.power is not None:
         # A power of the factor bounds smaller powers only if the factor is not below 1.
         book.prove("valid", line, implies(here, at_most(ONE, execution.meter.power[0], execution.meter.is_entry)))
+        if odds_ratio(statement.args[1]) is not execution.meter.power[0]:
+            # The factor was guessed from what a name is assigned.
+            book.prove("valid", line, implies(here, equal(odds_ratio(args[1][0]), execution.meter.power[0])))
     book.form("triangular", line, constant(value=is_earlier(execution, shift, noise)))
     book.form("piecewise", line, needs.piecewise)
     book.form("lattice", line, needs.lattice)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 
 from dpaudit.verifier.ir import Assign, Block, Draw, For, If, Invoke, Program, Raise, Return, Statement, While
 
@@ -12,12 +11,20 @@ def statements(block: Block) -> Iterator[Statement]:
     """Every statement of a block, outer ones first, in the order of the source."""
     for statement in block:
         yield statement
-        for name in _BLOCKS:
-            if any(one.name == name for one in fields(statement)):
-                yield from statements(getattr(statement, name))
+        for inner in _blocks(statement):
+            yield from statements(inner)
 
 
-_BLOCKS = ("before", "then", "otherwise", "body")
+def _blocks(statement: Statement) -> tuple[Block, ...]:
+    """The blocks of a statement."""
+    match statement:
+        case If():
+            return statement.then, statement.otherwise
+        case For():
+            return (statement.body,)
+        case While():
+            return statement.before, statement.body
+    return ()
 
 
 def loops(program: Program) -> tuple[For | While, ...]:

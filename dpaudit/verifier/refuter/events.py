@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
+from itertools import islice
 from typing import Any, Final, TypeAlias
 
 from flint import arb
 
 from dpaudit.exact import Enclosure, ball_endpoints, fmpq_of, working_precision
 from dpaudit.verifier.ir import Append, Program
-from dpaudit.verifier.refuter.forms import Condition, Form
-from dpaudit.verifier.refuter.paths import Elsewhere, Inputs, Listener, Path, paths_of
+from dpaudit.verifier.refuter.forms import Blur, Condition, Form
+from dpaudit.verifier.refuter.paths import Elsewhere, Inputs, Listener, Path, Undecided, paths_of
 from dpaudit.verifier.refuter.regions import mass_of
 
 BITS: Final = 256
+_MOST_PATHS: Final = 40
+"""Paths that are kept for further events."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,18 @@ class Box:
     high: Fraction
 
 
-Leaf: TypeAlias = int | Fraction | bool | Box
-"""A value that the output has at one place, its type included, or the box in which it lies."""
+@dataclass(frozen=True)
+class AnyNumber:
+    """Every number, of whatever type; truth values are none."""
+
+    def __str__(self) -> str:
+        """As people write it."""
+        return "any number"
+
+
+ANY: Final = AnyNumber()
+Leaf: TypeAlias = int | Fraction | bool | Box | AnyNumber
+"""A value that the output has at one place, its type included, the box in which it lies, or any number."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +63,44 @@ def probability(program: Program, inputs: Inputs, event: Event) -> Enclosure:
     """An interval that contains the probability of an event."""
     event = exact_event(event)
     with working_precision(BITS):
-        total = reduce(arb.__add__, (_mass(path, event) for path in paths_of(program, inputs, listener(program, event))), arb(0))
+        few = _few_paths(_Data(program, inputs))
+        paths = paths_of(program, inputs, listener(program, event)) if few is None else few
+        total = reduce(arb.__add__, (_mass(path, event) for path in paths), arb(0))
         low, high = ball_endpoints(total)
     return Enclosure(max(low, Fraction(0)), min(high, Fraction(1)))
+
+
+def forget_paths() -> None:
+    """Follow all paths anew from here on."""
+    _few_paths.cache_clear()
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """Data of a program, found again by the program itself and by what the data hold."""
+
+    program: Program
+    inputs: Inputs
+
+    def __hash__(self) -> int:
+        """By the data."""
+        return hash(tuple(self.inputs.values()))
+
+    def __eq__(self, other: object) -> bool:
+        """True for the same program and equal data; types count."""
+        same = isinstance(other, _Data) and self.program is other.program
+        return same and repr(self.inputs) == repr(other.inputs)  # type: ignore[attr-defined]
+
+
+# A search asks about many events on the same two datasets.
+@lru_cache(maxsize=8)
+def _few_paths(data: _Data) -> tuple[Path, ...] | None:
+    """All paths on small data; None where there are many, or where some cannot be followed, since an event may need few of them."""
+    try:
+        found = tuple(islice(paths_of(data.program, data.inputs), _MOST_PATHS + 1))
+    except ArithmeticError:
+        return None
+    return found if len(found) <= _MOST_PATHS else None
 
 
 def event_conditions(path: Path, event: Event) -> tuple[Condition, ...] | None:
@@ -102,6 +150,10 @@ def _pairs(value: Any, wanted: Leaf | tuple[Leaf, ...]) -> list[tuple[Any, Leaf]
 
 def _conditions(value: Any, leaf: Leaf) -> list[Condition] | None:
     """The conditions under which a number is at a leaf; None where it cannot be."""
+    if leaf is ANY:
+        return [] if not isinstance(value, (bool, Condition)) else None
+    if isinstance(value, Blur):
+        raise Undecided("a number of which nothing is known may be anywhere")
     if isinstance(value, Condition):
         # A truth value that is not decided yet, as a list hears it on the way.
         return [] if isinstance(leaf, bool) else None

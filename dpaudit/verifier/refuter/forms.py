@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from flint import fmpq
 
@@ -13,7 +13,27 @@ Relation: TypeAlias = Literal["<", "<=", "=="]
 
 
 class NotLinear(ArithmeticError):
-    """The program does with its noise what linear forms cannot say."""
+    """The program decides by its noise in a way that linear forms cannot say."""
+
+
+class Blur:
+    """A number that noise enters otherwise than linearly, such as a product: nothing is known of it, and no test may need it."""
+
+    def _blurred(self, *_: object) -> Blur:
+        """Whatever is computed from it."""
+        return self
+
+    def _refused(self, *_: object) -> bool:
+        """Refuse to compare it."""
+        raise NotLinear("noise is multiplied, divided by or rounded, and then tested")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _blurred
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __neg__ = _blurred
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __bool__ = _refused
+    __hash__ = None  # type: ignore[assignment]
+
+
+BLUR: Final = Blur()
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +43,10 @@ class Form:
     factors: Mapping[int, fmpq]
     start: fmpq
 
-    def __add__(self, other: Form | Number) -> Form | fmpq:
+    def __add__(self, other: Form | Number) -> Form | Blur | fmpq:
         """The sum; a plain number where the noise cancels."""
+        if isinstance(other, Blur):
+            return other
         if not isinstance(other, Form):
             return Form(self.factors, self.start + other)
         places = {**self.factors, **other.factors}
@@ -33,38 +55,36 @@ class Form:
         start = self.start + other.start
         return Form(kept, start) if kept else start
 
-    def __mul__(self, other: Form | Number) -> Form | fmpq:
+    def __mul__(self, other: Form | Number) -> Form | Blur | fmpq:
         """A multiple."""
-        if isinstance(other, Form):
-            raise NotLinear("a product of two noises")
+        if isinstance(other, (Form, Blur)):
+            return BLUR
         return Form({place: factor * other for place, factor in self.factors.items()}, self.start * other) if other else fmpq(0)
 
     __radd__ = __add__
     __rmul__ = __mul__
 
-    def __neg__(self) -> Form | fmpq:
+    def __neg__(self) -> Form | Blur | fmpq:
         """Minus this."""
         return self * -1
 
-    def __sub__(self, other: Form | Number) -> Form | fmpq:
+    def __sub__(self, other: Form | Number) -> Form | Blur | fmpq:
         """The difference."""
         return self + other * -1
 
-    def __rsub__(self, other: Number) -> Form | fmpq:
+    def __rsub__(self, other: Number) -> Form | Blur | fmpq:
         """The difference from a number."""
         return self * -1 + other
 
-    def __truediv__(self, other: Form | Number) -> Form | fmpq:
-        """A part; noise is no divisor."""
-        if isinstance(other, Form):
-            raise NotLinear("a division by noise")
-        return self * (fmpq(1) / other)
+    def __truediv__(self, other: Form | Number) -> Form | Blur | fmpq:
+        """A part; what is divided by noise is not known."""
+        return BLUR if isinstance(other, (Form, Blur)) else self * (fmpq(1) / other)
 
-    def _refused(self, *_: object) -> Form:
-        """Refuse an operation that linear forms cannot express."""
-        raise NotLinear("noise is rounded or divides")
+    def _blurred(self, *_: object) -> Blur:
+        """What linear forms cannot express."""
+        return BLUR
 
-    __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _refused
+    __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _blurred
 
     def __lt__(self, other: Form | Number) -> Condition | bool:
         """The condition that it is less."""
@@ -117,8 +137,10 @@ class Condition:
         return Condition(opposite, "<" if self.relation == "<=" else "<=")
 
 
-def _condition(difference: Form | Number, relation: Relation) -> Condition | bool:
+def _condition(difference: Form | Blur | Number, relation: Relation) -> Condition | bool:
     """The comparison of a difference with 0, decided where no noise is in it."""
+    if isinstance(difference, Blur):
+        raise NotLinear("noise is multiplied, divided by or rounded, and then tested")
     if isinstance(difference, Form):
         return Condition(difference, relation)
     compare: Mapping[str, Callable[[Number], bool]] = {"<": lambda x: x < 0, "<=": lambda x: x <= 0, "==": lambda x: x == 0}

@@ -12,10 +12,10 @@ from flint import arb, fmpq
 
 from dpaudit.exact import fmpq_of
 from dpaudit.verifier.fuel import spend
-from dpaudit.verifier.interpreter import TooLong, run
+from dpaudit.verifier.interpreter import TooLong, Undefined, run
 from dpaudit.verifier.ir import Append, Draw, Invoke, Law, Program
-from dpaudit.verifier.refuter.forms import Condition, Form, NotLinear
-from dpaudit.verifier.refuter.pieces import Function, decay
+from dpaudit.verifier.refuter.forms import Blur, Condition, Form, NotLinear
+from dpaudit.verifier.refuter.pieces import Bell, Density, decay
 
 Inputs: TypeAlias = Mapping[str, Any]
 Listener: TypeAlias = Callable[[Append, Any], None]
@@ -43,7 +43,7 @@ class Elsewhere(Exception):
 class Noise:
     """One draw of a continuous or lattice law: its mass or density by the real or integer that stands for it."""
 
-    density: Function
+    density: Density
     lattice: fmpq
     one_sided: bool = False
 
@@ -82,6 +82,11 @@ class _Course:
     counts: list[int] = field(default_factory=list)
     draws: list[tuple[Draw, tuple[Any, ...], Any]] = field(default_factory=list)
 
+    def is_null(self) -> bool:
+        """True if a linear form of continuous noise has to have one value, which has probability 0."""
+        equalities = (one.form.factors for one in self.conditions if one.relation == "==")
+        return any(not any(self.noises[place].whole for place in factors) for factors in equalities)
+
     def pick(self, count: int) -> int:
         """Choose one of `count` possibilities for this run."""
         place = len(self.taken)
@@ -114,9 +119,9 @@ class _Course:
         """Fresh noise as a form, or one outcome of a finite law."""
         if isinstance(statement, Invoke):
             raise Undecided("a helper with a contract of its own is called")
-        if any(isinstance(argument, (Form, Condition)) for argument in args):
+        if any(isinstance(argument, (Form, Blur, Condition)) for argument in args):
             raise Undecided("the parameters of a law depend on noise")
-        if statement.law in (*_TWO_SIDED, *_ONE_SIDED):
+        if statement.law in (*_TWO_SIDED, *_ONE_SIDED, Law.GAUSSIAN):
             noise = noise_of(statement.law, args)
             place = len(self.draws) + 1
             self.noises[place] = noise
@@ -134,6 +139,8 @@ def noise_of(law: Law, args: tuple[Any, ...]) -> Noise:
     scale, lattice = fmpq(args[0]), fmpq(args[1]) if len(args) > 1 else fmpq(1)
     if scale <= 0 or lattice <= 0:
         raise Undecided("a law has a scale that is not positive")
+    if law is Law.GAUSSIAN:
+        return Noise(Bell(scale), fmpq(1))
     whole, one_sided = law in _WHOLE, law in _ONE_SIDED
     rate = (lattice if whole else 1) / scale
     continuous, lattice_mass = rate if one_sided else rate / 2, -arb(-rate).expm1() if one_sided else (arb(rate) / 2).tanh()
@@ -174,6 +181,9 @@ def paths_of(program: Program, inputs: Inputs, listener: Callable[[], Listener] 
             values = course.settle(ended.values)
         except Elsewhere:
             pass
+        except Undefined:
+            if not course.is_null():
+                raise
         except (NotLinear, TooLong, TypeError) as refusal:
             raise Undecided(str(refusal)) from refusal
         decisions += len(course.taken) + 1

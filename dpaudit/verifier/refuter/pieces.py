@@ -10,20 +10,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import reduce
 from itertools import pairwise
 from math import comb
-from typing import Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq, fmpz
 
-Terms: TypeAlias = Mapping[tuple[int, fmpq], arb]
+Key: TypeAlias = tuple[int, fmpz, fmpz]
+"""A power, and a rate by numerator and denominator: flint hashes fractions forty times slower."""
+
+Terms: TypeAlias = Mapping[Key, arb]
 """Coefficients by power and rate."""
 
 End: TypeAlias = fmpq | None
 """An end of an interval; None where it has none on that side."""
 
 _ZERO: Final = fmpq()
+
+
+def _key(power: int, rate: fmpq) -> Key:
+    """The key of a term x^power e^(rate x)."""
+    return power, rate.p, rate.q
+
+
+_LEVEL: Final = _key(0, _ZERO)
+"""The key of a constant."""
 
 
 @dataclass(frozen=True)
@@ -93,16 +105,54 @@ class Function:
             top = min(upper, key=lambda line: line(sample), default=None)
             if bottom is not None and top is not None and bottom(sample) >= top(sample):
                 continue
-            upper_terms = {(0, _ZERO): total} if top is None else _composed(_at(sums, top(sample)), top)
+            upper_terms = {_LEVEL: total} if top is None else _composed(_at(sums, top(sample)), top)
             lower_terms = {} if bottom is None else _composed(_at(sums, bottom(sample)), bottom)
             found.append(Piece(low, high, _sum(upper_terms, _scaled(lower_terms, arb(-1)))))
         return Function(self.whole, tuple(found))
 
 
+@dataclass(frozen=True)
+class Bell:
+    """The density of Gaussian noise on [low, high), 0 elsewhere; alone, since its products have no closed form here."""
+
+    sigma: fmpq
+    low: End = None
+    high: End = None
+    whole: ClassVar[bool] = False
+
+    def within(self, low: End, high: End) -> Bell:
+        """The density on a smaller interval."""
+        return Bell(self.sigma, _stricter(max, self.low, low), _stricter(min, self.high, high))
+
+    def total(self) -> arb:
+        """The probability of the interval; tails are computed as such, so that small ones are exact too."""
+        if not _is_some(self.low, self.high):
+            return arb(0)
+        if self.low is not None and self.low >= 0:
+            return self._beyond(self.low) - (arb(0) if self.high is None else self._beyond(self.high))
+        if self.high is not None and self.high <= 0:
+            return Bell(self.sigma, -self.high, None if self.low is None else -self.low).total()
+        ends = [abs(end) for end in (self.low, self.high) if end is not None]
+        return arb(1) - sum((self._beyond(end) for end in ends), arb(0))
+
+    def _beyond(self, end: fmpq) -> arb:
+        """The probability of being above."""
+        return (arb(end / self.sigma) / arb(2).sqrt()).erfc() / 2
+
+    def _refused(self, *_: object) -> Function:
+        """Refuse what needs a second draw."""
+        raise ArithmeticError("a Gaussian draw stands in one condition with another draw")
+
+    times = between = _refused
+
+
+Density: TypeAlias = Function | Bell
+
+
 def decay(rate: fmpq, factor: arb, *, whole: bool, one_sided: bool) -> Function:
     """Factor e^(-rate |x|), on all arguments or on those from 0 on."""
-    right = Piece(_ZERO, None, {(0, -rate): factor})
-    left = Piece(None, _ZERO, {(0, rate): factor})
+    right = Piece(_ZERO, None, {_key(0, -rate): factor})
+    left = Piece(None, _ZERO, {_key(0, rate): factor})
     return Function(whole, (right,) if one_sided else (left, right))
 
 
@@ -111,14 +161,14 @@ def _running(function: Function) -> tuple[tuple[Piece, ...], arb]:
     total, pieces, end = arb(0), [], None
     for piece in function.pieces:
         if piece.low is not None and (end is None or end < piece.low):
-            pieces.append(Piece(end, piece.low, {(0, _ZERO): total}))
+            pieces.append(Piece(end, piece.low, {_LEVEL: total}))
         inner = _antiderivative(piece.terms, whole=function.whole)
         before = total - (arb(0) if piece.low is None else _value(inner, piece.low))
-        pieces.append(Piece(piece.low, piece.high, _sum(inner, {(0, _ZERO): before})))
+        pieces.append(Piece(piece.low, piece.high, _sum(inner, {_LEVEL: before})))
         if piece.high is None:
             return tuple(pieces), before
         total, end = before + _value(inner, piece.high), piece.high
-    pieces.append(Piece(end, None, {(0, _ZERO): total}))
+    pieces.append(Piece(end, None, {_LEVEL: total}))
     return tuple(pieces), total
 
 
@@ -141,34 +191,35 @@ def _cells(points: Iterable[fmpq], *, whole: bool) -> list[tuple[End, End, fmpq]
 def _mass(piece: Piece, *, whole: bool) -> arb:
     """Integral or sum of one piece; at an end without bound every term decays."""
     inner = _antiderivative(piece.terms, whole=whole)
-    if any((piece.low is None and rate <= 0) or (piece.high is None and rate >= 0) for _, rate in piece.terms):
+    if any((piece.low is None and rate <= 0) or (piece.high is None and rate >= 0) for _, rate, _ in piece.terms):
         raise ArithmeticError("a term does not decay where it is integrated")
     top = arb(0) if piece.high is None else _value(inner, piece.high)
     return top - (arb(0) if piece.low is None else _value(inner, piece.low))
 
 
-def _antiderivative(terms: Terms, *, whole: bool) -> dict[tuple[int, fmpq], arb]:
+def _antiderivative(terms: Terms, *, whole: bool) -> dict[Key, arb]:
     """The function whose derivative (or difference of the next value and this one) the terms are; it vanishes where they decay."""
-    found: dict[tuple[int, fmpq], arb] = {}
-    for (power, rate), factor in terms.items():
-        for key, share in (_summed if whole else _integrated)(power, rate).items():
-            found[key] = found.get(key, arb(0)) + factor * share
+    found: dict[Key, arb] = {}
+    for (power, above, below), factor in terms.items():
+        for order, share in (_summed if whole else _integrated)(power, fmpq(above, below)).items():
+            key = (order, above, below)
+            found[key] = found[key] + factor * share if key in found else factor * share
     return found
 
 
-def _integrated(power: int, rate: fmpq) -> dict[tuple[int, fmpq], arb]:
-    """An antiderivative of x^power e^(rate x)."""
+def _integrated(power: int, rate: fmpq) -> dict[int, arb]:
+    """An antiderivative of x^power e^(rate x), by powers: it has the same rate."""
     if rate == 0:
-        return {(power + 1, rate): arb(fmpq(1, power + 1))}
+        return {power + 1: arb(fmpq(1, power + 1))}
     found, share = {}, 1 / rate
     for lower in range(power, -1, -1):
-        found[lower, rate] = arb(share)
+        found[lower] = arb(share)
         share = -share * lower / rate
     return found
 
 
-def _summed(power: int, rate: fmpq) -> dict[tuple[int, fmpq], arb]:
-    """A function whose next value exceeds this one by x^power e^(rate x): e^(rate x) times a polynomial, by comparing powers."""
+def _summed(power: int, rate: fmpq) -> dict[int, arb]:
+    """A function whose next value exceeds this one by x^power e^(rate x): these powers times e^(rate x), by comparing them."""
     step, degree = _exponential(rate), power + (rate == 0)
     found: dict[int, arb] = {}
     for current in range(degree, -1, -1):
@@ -179,52 +230,52 @@ def _summed(power: int, rate: fmpq) -> dict[tuple[int, fmpq], arb]:
         known = sum((found[higher] * comb(higher, wanted) for higher in range(current + 1, degree + 1)), arb(0))
         rest = arb(wanted == power) - step * known
         found[current] = rest / (step * current if rate == 0 else arb(rate).expm1())
-    return {(order, rate): share for order, share in found.items()}
+    return found
 
 
-def _composed(terms: Terms, line: Line) -> dict[tuple[int, fmpq], arb]:
+def _composed(terms: Terms, line: Line) -> dict[Key, arb]:
     """The terms at slope x + start."""
-    found: dict[tuple[int, fmpq], arb] = {}
-    for (power, rate), factor in terms.items():
+    found: dict[Key, arb] = {}
+    for (power, above, below), factor in terms.items():
+        rate = fmpq(above, below)
         lead = factor * _exponential(rate * line.start)
         for order in range(power + 1):
             share = comb(power, order) * line.slope**order * line.start ** (power - order)
             if share:
-                key = (order, rate * line.slope)
+                key = _key(order, rate * line.slope)
                 found[key] = found.get(key, arb(0)) + lead * arb(share)
     return found
 
 
 def _exponential(exponent: fmpq) -> arb:
     """E to a rational power."""
-    return _exponential_at(exponent, ctx.prec)
-
-
-@lru_cache(maxsize=4096)
-def _exponential_at(exponent: fmpq, _bits: int) -> arb:
-    """E to a rational power at the working precision, which is part of the key."""
     return arb(exponent).exp()
 
 
 def _value(terms: Terms, point: fmpq) -> arb:
     """The terms at a point."""
-    values = (factor * arb(point**power) * _exponential(rate * point) for (power, rate), factor in terms.items())
-    return reduce(arb.__add__, values, arb(0))
+    total = arb(0)
+    for (power, above, below), factor in terms.items():
+        total += factor * _exponential(fmpq(above, below) * point) * (arb(point**power) if power else 1)
+    return total
 
 
 def _product(one: Terms, two: Terms) -> Terms:
     """All products of terms."""
-    found: dict[tuple[int, fmpq], arb] = {}
-    for (power, rate), factor in one.items():
-        for (order, speed), share in two.items():
-            key = (power + order, rate + speed)
+    found: dict[Key, arb] = {}
+    for (power, above, below), factor in one.items():
+        for (order, high, low), share in two.items():
+            key = _key(power + order, fmpq(above, below) + fmpq(high, low))
             found[key] = found.get(key, arb(0)) + factor * share
     return found
 
 
 def _sum(one: Terms, two: Terms) -> Terms:
     """The terms of both."""
-    return {key: one.get(key, arb(0)) + two.get(key, arb(0)) for key in {**one, **two}}
+    found = dict(one)
+    for key, share in two.items():
+        found[key] = found[key] + share if key in found else share
+    return found
 
 
 def _scaled(terms: Terms, factor: arb) -> Terms:

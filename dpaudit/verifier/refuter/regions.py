@@ -10,7 +10,7 @@ from flint import arb, fmpq
 
 from dpaudit.verifier.refuter.forms import Condition
 from dpaudit.verifier.refuter.paths import Noise, Undecided
-from dpaudit.verifier.refuter.pieces import Function, Line
+from dpaudit.verifier.refuter.pieces import Density, Line
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class _Bound:
 
 def mass_of(noises: Mapping[int, Noise], conditions: tuple[Condition, ...]) -> arb:
     """The probability that the draws fulfil the conditions, as a ball."""
-    densities = {place: noise.density for place, noise in noises.items()}
+    densities: dict[int, Density] = {place: noise.density for place, noise in noises.items()}
     ties: dict[frozenset[int], list[Condition]] = {}
     for condition in _split(noises, conditions):
         if condition.relation == "==":
@@ -55,7 +55,7 @@ def _split(noises: Mapping[int, Noise], conditions: tuple[Condition, ...]) -> li
     return found
 
 
-def _eliminated(noises: Mapping[int, Noise], densities: dict[int, Function], ties: dict[frozenset[int], list[Condition]]) -> arb:
+def _eliminated(noises: Mapping[int, Noise], densities: dict[int, Density], ties: dict[frozenset[int], list[Condition]]) -> arb:
     """Integrate one draw after the other, leaves of the tree first."""
     if _has_circle(ties):
         raise Undecided("the conditions tie the draws together in a circle")
@@ -100,6 +100,6 @@ def _bound(condition: Condition, place: int, other: int | None, noise: Noise) ->
     return _Bound(Line(slope, start), upper)
 
 
-def _cut(density: Function, bound: _Bound) -> Function:
+def _cut(density: Density, bound: _Bound) -> Density:
     """A density on one side of a number."""
     return density.within(None, bound.line.start) if bound.upper else density.within(bound.line.start, None)

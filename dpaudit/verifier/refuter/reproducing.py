@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from dpaudit.verifier.interpreter import Halt
 from dpaudit.verifier.ir import Program
-from dpaudit.verifier.refuter.events import Box, Event, Leaf, event_conditions, exact_event, listener
-from dpaudit.verifier.refuter.forms import Condition, Form
+from dpaudit.verifier.refuter.events import AnyNumber, Box, Event, Leaf, event_conditions, exact_event, listener
+from dpaudit.verifier.refuter.forms import Blur, Condition, Form
 from dpaudit.verifier.refuter.paths import Inputs, Path, Undecided, paths_of
 from dpaudit.verifier.refuter.supports import Space, spaces_of
 from dpaudit.verifier.refuter.witness import Witness
@@ -121,6 +121,8 @@ def _equal(value: Any, expected: Any, path: Path, model: Model) -> bool:
     if isinstance(expected, tuple):
         pairs = zip(value, expected, strict=False) if isinstance(value, tuple) and len(value) == len(expected) else ((None, 0),)
         return all(_equal(one, other, path, model) for one, other in pairs)
+    if isinstance(expected, Blur):
+        return type(value) in {int, Fraction}
     if isinstance(expected, Form):
         return type(value) in {int, Fraction} and bool(value == model.value(_term(path, expected)))
     return type(value) is type(fraction(expected)) and bool(value == fraction(expected))
@@ -140,6 +142,8 @@ def _is(value: Any, leaf: Leaf | tuple[Leaf, ...]) -> bool:
     """True if a returned value is what the event has at its place."""
     if isinstance(leaf, tuple):
         return isinstance(value, tuple) and len(value) == len(leaf) and all(map(_is, value, leaf))
+    if isinstance(leaf, AnyNumber):
+        return type(value) in {int, Fraction}
     if isinstance(leaf, Box):
         return type(value) is Fraction and leaf.low <= value < leaf.high
     return isinstance(value, bool) is isinstance(leaf, bool) and bool(value == leaf)

@@ -13,10 +13,11 @@ from typing import Any, Final
 from flint import fmpq
 
 from dpaudit.verifier.ir import Contract, ListOf, Parameter, Program, Relation, contract_of
-from dpaudit.verifier.refuter.events import Box, Event, Leaf
-from dpaudit.verifier.refuter.forms import Form
+from dpaudit.verifier.refuter.events import ANY, Box, Event, Leaf
+from dpaudit.verifier.refuter.forms import Blur, Form
 from dpaudit.verifier.refuter.neighbours import InputPair, claim_values, is_admissible
 from dpaudit.verifier.refuter.paths import Inputs, Path, Undecided, paths_of
+from dpaudit.verifier.refuter.pieces import Bell
 from dpaudit.verifier.refuter.witness import Witness, measure_event, measure_space
 from dpaudit.verifier.replay import fraction
 from dpaudit.verifier.terms import Sort, Term, variables
@@ -28,12 +29,16 @@ LONGEST: Final = 10
 _CENTRES: Final = tuple(Fraction(centre) for centre in (0, 1, -1, 4, -4, -16))
 _OPPOSITE: Final = ((3, 4), (4, 3))
 """Centres by their place, one far on either side."""
+_HALF_SIGMAS: Final = (4, 2, 6, 0, 5, 3, 7, 8, 1, 9, 10, 12)
+"""Where tails of Gaussian noise begin, in halves of sigma."""
+_LONG: Final = 100
+"""The length of a tail in units of sigma: nothing is left beyond it."""
 _HALF_WIDTH: Final = Fraction(1, 16)
 _LEVELS: Final = (((),), ((0,), (1,), (-5,), (3,)), ((0, 0), (0, -5), (3, -5), (0, 3)))
 """Values of the elements by their number."""
 
 _EPSILONS: Final = (Fraction(1), Fraction(1, 10), Fraction(4))
-_WHOLE: Final = (1, 2, 0, 3, -2, -1)
+_WHOLE: Final = (1, 2, 0, 3, -2, -1, 4, 10)
 _REAL: Final = (Fraction(0), Fraction(1), Fraction(2), Fraction(1, 2))
 _FILLS: Final = (Fraction(0), None, Fraction(1), Fraction(1, 2))
 """Elements of public lists: all alike, or each its own place."""
@@ -118,9 +123,10 @@ def search(
     for epsilon in _EPSILONS:
         for scalars in _scalars(program, epsilon):
             course.left = events
-            found = _searched(course, ((scalars, columns) for columns in _screened(contract_of(program))))
-            if found is not None or course.late:
-                return found
+            for plain in (True, False):
+                found = _searched(course, ((scalars, columns) for columns in _screened(contract_of(program), plain=plain)))
+                if found is not None or course.late:
+                    return found
     return None
 
 
@@ -269,8 +275,16 @@ def _options(leaf: Any, path: Path) -> tuple[Leaf, ...]:
     """The leaves to try for an output: itself where it is a number, small values or boxes where it is noise."""
     if isinstance(leaf, fmpq):
         return (fraction(leaf),)
+    if isinstance(leaf, Blur):
+        return (ANY,)
     if not isinstance(leaf, Form):
         return (leaf,)
+    bells = [noise.density for place in leaf.factors if isinstance((noise := path.noises[place]).density, Bell)]
+    if bells:
+        # A tail is what tells shifted bells apart: far out for the ratio, near for what delta excuses.
+        start, sigma = fraction(leaf.start), fraction(max(bell.sigma for bell in bells))
+        lows = [start + sigma * half / 2 for half in _HALF_SIGMAS]
+        return tuple(Box(low, low + _LONG * sigma) for low in lows)
     if any(path.noises[place].whole for place in leaf.factors):
         factor = next(iter(leaf.factors.values()))
         return tuple(fraction(leaf.start + step * factor) for step in (0, 1, -1, 2, -2))
@@ -280,7 +294,7 @@ def _options(leaf: Any, path: Path) -> tuple[Leaf, ...]:
 def _shape(values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Outputs with their noise left out; types count."""
     return tuple(
-        _shape(value) if isinstance(value, tuple) else ("noise" if isinstance(value, Form) else (type(value), value))
+        _shape(value) if isinstance(value, tuple) else ("noise" if isinstance(value, (Form, Blur)) else (type(value), value))
         for value in values
     )
 
@@ -352,16 +366,16 @@ def _argument(parameter: Parameter, candidate: Candidate, names: list[str], *, m
 
 def _small_pairs(program: Program) -> Iterator[InputPair]:
     """Pairs of one or two elements."""
-    for scalars, columns in product(_scalars(program, _EPSILONS[0]), _screened(contract_of(program))):
+    for scalars, columns in product(_scalars(program, _EPSILONS[0]), _screened(contract_of(program), plain=True)):
         pair = _pair(program, Candidate(scalars, columns, Event()))
-        if pair is not None and all(level == 0 for column in columns for level in column.levels):
+        if pair is not None:
             yield pair
 
 
-def _screened(contract: Contract) -> Iterator[tuple[Column, ...]]:
-    """Short columns."""
+def _screened(contract: Contract, *, plain: bool) -> Iterator[tuple[Column, ...]]:
+    """Short columns: those whose elements are all 0, or all others."""
     for length in (1, 2, 0):
-        for levels in _LEVELS[length]:
+        for levels in _LEVELS[length][:1] if plain else _LEVELS[length][1:]:
             for signs in product((1, -1, 0), repeat=length):
                 if any(signs) or not length:
                     full = _columns(contract, levels, signs)

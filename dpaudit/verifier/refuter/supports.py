@@ -19,7 +19,7 @@ from flint import fmpq, fmpq_mat
 from dpaudit.exact import ball_endpoints, working_precision
 from dpaudit.verifier.ir import Program
 from dpaudit.verifier.refuter.events import BITS
-from dpaudit.verifier.refuter.forms import Form
+from dpaudit.verifier.refuter.forms import Blur, Form
 from dpaudit.verifier.refuter.neighbours import InputPair
 from dpaudit.verifier.refuter.paths import Path, Undecided, paths_of
 from dpaudit.verifier.refuter.regions import mass_of
@@ -58,6 +58,8 @@ def spaces_of(path: Path) -> Iterator[Space]:
     """The space of a path's outputs; none for a path without continuous outputs."""
     leaves = [leaf for value in path.values for leaf in (value if isinstance(value, tuple) else (value,))]
     forms = [leaf for leaf in leaves if isinstance(leaf, Form)]
+    if any(isinstance(leaf, Blur) for leaf in leaves):
+        raise Undecided("an output is not linear in the draws")
     if not forms:
         return
     if any(noise.whole for noise in path.noises.values()):

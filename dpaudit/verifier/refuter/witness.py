@@ -11,7 +11,7 @@ from flint import arb
 
 from dpaudit.exact import Enclosure, ball, ball_endpoints, working_precision
 from dpaudit.verifier.ir import Program, contract_of
-from dpaudit.verifier.refuter.events import BITS, Event, probability
+from dpaudit.verifier.refuter.events import BITS, Event, forget_paths, probability
 from dpaudit.verifier.refuter.neighbours import InputPair, claim_values, is_admissible
 from dpaudit.verifier.refuter.paths import Undecided
 from dpaudit.verifier.refuter.supports import Space, lonely_space
@@ -72,6 +72,7 @@ def recheck(program: Program, witness: Witness) -> bool:
     """True if a witness holds, computed again from the program: types, neighbours, direction, event and both probabilities."""
     if not is_admissible(program, witness.pair):
         return False
+    forget_paths()
     if isinstance(witness.event, Event):
         again = measure_event(program, witness.pair, witness.event).witness
     else:

@@ -116,20 +116,20 @@ def z3_values(model: Any) -> Values | None:
     """The values of the constants of a z3 model by their quoted names; None where one is irrational."""
     import z3
 
-    values: Values = {}
-    for declared in model.decls():
-        if declared.arity() == 0:
-            value, name = model[declared], f"|{declared.name()}|"
-            # By the kind of the sort: models have a thousand truth values, and z3's own predicates look at each several times.
-            kind = declared.range().kind()
-            if kind == z3.Z3_BOOL_SORT:
-                values[name] = value.decl().kind() == z3.Z3_OP_TRUE
-            elif z3.is_algebraic_value(value):
-                return None
-            elif kind == z3.Z3_INT_SORT:
-                values[name] = value.as_long()
-            else:
-                values[name] = Fraction(value.numerator_as_long(), value.denominator_as_long())
+    # z3's own functions: models have a thousand truth values, and its classes look at each several times.
+    context, values = model.ctx.ref(), Values()
+    for place in range(z3.Z3_model_get_num_consts(context, model.model)):
+        declared = z3.Z3_model_get_const_decl(context, model.model, place)
+        found = z3.Z3_model_get_const_interp(context, model.model, declared)
+        name = f"|{z3.Z3_get_symbol_string(context, z3.Z3_get_decl_name(context, declared))}|"
+        truth = z3.Z3_get_bool_value(context, found)
+        if truth != z3.Z3_L_UNDEF:
+            values[name] = truth == z3.Z3_L_TRUE
+        elif z3.Z3_get_ast_kind(context, found) != z3.Z3_NUMERAL_AST:
+            return None
+        else:
+            number = Fraction(z3.Z3_get_numeral_string(context, found))
+            values[name] = int(number) if z3.Z3_get_sort_kind(context, z3.Z3_get_sort(context, found)) == z3.Z3_INT_SORT else number
     return values
 
 

@@ -7,12 +7,13 @@ import pytest
 from dpaudit.catalogue.programs import maximum, sparse_vector, sums
 from dpaudit.spec import Spec
 from dpaudit.verifier.alignment.search import Search, user_alignment
-from dpaudit.verifier.alignment.templates import templates
+from dpaudit.verifier.alignment.templates import narrow, templates
 from dpaudit.verifier.evaluation import value_of
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.product.adjacency import directions
 from dpaudit.verifier.product.runs import Misused
 from dpaudit.verifier.terms import Op, Sort, number_of, variable
+from tests.verifier.reach.cases import variants
 
 NAMED = """
 def named(q: list[Fraction], eps: Fraction) -> Fraction:
@@ -25,6 +26,12 @@ def first_found(function, *, pointwise=False):
     """The first alignment found for a function of the suite."""
     program = parse(function)
     return next(Search(program, directions(program)[0], pointwise).found(), None)
+
+
+def variant(name):
+    """A program of the variants."""
+    case = next(one for one in variants() if one.name == name)
+    return parse(case.source, Spec(**case.specification))
 
 
 def named(align):
@@ -65,6 +72,28 @@ def test_noise_is_followed_to_its_first_test_and_to_outputs():
     assert ((), 1) == (threshold.tests, len(query.tests))
     assert {"1"} == set(map(str, threshold.basis))
     assert {"1", "(other.noisy + (-1 * noisy))", "(other.q[i] + (-1 * q[i]))"} < set(map(str, query.basis))
+
+
+def test_a_fresh_threshold_moves_only_if_there_is_another_round_that_tests_it():
+    program = variant("sparse vector with a fresh threshold after each answer")
+    first, query, fresh = narrow(program, directions(program)[0])
+    assert ((), False) == (first.tests, first.still)
+    assert ((True, 1), (True, ["(found < n)"])) == (
+        (query.still, len(query.tests)),
+        (fresh.still, [str(one) for one in fresh.tests]),
+    )
+
+
+def test_answers_that_each_cost_a_sixth_of_the_claim_are_not_an_alignment():
+    program = variant("sparse vector, high and low in turn")
+    found = next(Search(program, directions(program)[0]).found())
+    assert (1, -1) == (number_of(found[1]), number_of(found[2]))
+
+
+def test_a_fresh_threshold_is_not_paid_for_by_noise_for_one():
+    program = variant("sparse vector with a fresh threshold and noise for one answer")
+    search = Search(program, directions(program)[0])
+    assert not list(search.fitted(list(narrow(program, search.pairs)), (2, 3, 5)))
 
 
 def test_given_shifts_are_read_in_the_words_of_both_runs():

@@ -27,6 +27,7 @@ _FILES = (
     "attacks_fifth",
     "attacks_sixth",
     "attacks_seventh",
+    "attacks_eighth",
 )
 ATTACKS = [row for name in _FILES for row in rows(name)]
 HEAD = "import numpy as np\n\ndef f(data: list[int], eps):\n"

@@ -1,4 +1,4 @@
-"""The programs of `programs.toml`, each as it should be and with its mistake, and those of `variants.toml`."""
+"""The programs of `programs.toml`, each as it should be and with its mistake, and those of `variants.toml` and `further.toml`."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def cases() -> list[Case]:
     return [one for number, row in enumerate(rows) for one in _pair(row, tuned=number % 2 == 0)]
 
 
-def variants() -> list[Case]:
-    """The programs of `variants.toml`: of the true and of the false ones half each was tuned on, at random."""
-    rows = tomllib.loads(Path(__file__).with_name("variants.toml").read_text(encoding="utf-8"))["program"]
+def variants(file: str = "variants") -> list[Case]:
+    """The programs of a file, `variants` or `further`: of the true and of the false ones half each was tuned on, at random."""
+    rows = tomllib.loads(Path(__file__).with_name(f"{file}.toml").read_text(encoding="utf-8"))["program"]
     tuned = halved(rows)
     found = []
     for row in rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpaudit import verify
-from tests.verifier.reach.cases import cases
+from tests.verifier.reach.cases import cases, variants
 
 QUICK = ("A1 ", "A8", "B8", "C1 ", "D6", "G5", "H2", "I1", "P7")
 EVERY = cases()
@@ -25,6 +25,6 @@ def test_its_twin_with_a_mistake_is_not(case):
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("case", EVERY, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*EVERY, *variants()], ids=lambda case: case.name)
 def test_no_verdict_is_wrong(case):
     assert ("refuted" if case.private else "proven") != verify(case.source, seconds=20, **case.specification).status

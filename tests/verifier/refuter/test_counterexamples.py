@@ -171,9 +171,9 @@ def test_a_changed_witness_does_not_hold() -> None:
 
 
 def test_what_cannot_be_integrated_is_said_to_be_undecided() -> None:
-    """Noise that is multiplied or of a Gaussian law gives no number rather than a wrong one."""
+    """Noise that is multiplied or of a discrete Gaussian law gives no number rather than a wrong one."""
     product = "def f(q: list[Fraction], eps: Fraction, *, laplace):\n    x = laplace(1 / eps)\n    return q[0] + x * x\n"
-    normal = "def f(q: list[Fraction], eps: Fraction, *, gaussian):\n    return q[0] + gaussian(1 / eps)\n"
+    normal = "def f(q: list[Fraction], eps: Fraction, *, discrete_gaussian):\n    return q[0] + discrete_gaussian(1 / eps)\n"
     inputs = {"q": (Fraction(0),), "eps": Fraction(1)}
     pair = InputPair(inputs, {**inputs, "q": (Fraction(1),)})
     for source in (product, normal):
