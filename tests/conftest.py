@@ -41,7 +41,7 @@ def pytest_addoption(parser):
 def pytest_report_header():
     """Say which seeded faults are tests of every run, and which only of the campaign."""
     base = changed_files(ROOT).base or "(no known commit)"
-    return f"outside the campaign: faults in files changed since {base}, one in ten of the others, long tests of changed rooms"
+    return f"outside the campaign: faults in files changed since {base}, one in twenty of the others, long tests of changed rooms"
 
 
 @pytest.fixture(scope="session")

@@ -8,13 +8,17 @@ from contextlib import closing
 
 from dpaudit.ledger import LedgerEntry
 from dpaudit.ledger.entries import canonical
+from tests.support.postgres import psycopg
 
 TIME = "2026-01-01T00:00:00Z"
 PURE = {"epsilon": "1/4"}
 
 
 def sql(path, *statements, pragmas=()):
-    """Run statements on the file with its triggers away, which are put back as they were."""
+    """Run statements on the file with its triggers away, which are put back as they were; on a server with triggers off."""
+    if isinstance(path, str):
+        _on_server(path, statements)
+        return
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         for pragma in ("ignore_check_constraints = ON", "foreign_keys = OFF", *pragmas):
             connection.execute(f"PRAGMA {pragma}")
@@ -27,6 +31,27 @@ def sql(path, *statements, pragmas=()):
             connection.execute(text)
 
 
+def _on_server(url, statements):
+    """Run statements on the tables of a server as one who may do everything."""
+    with closing(psycopg.connect(url, autocommit=True)) as connection:
+        connection.execute("SET session_replication_role = replica")
+        connection.execute("SET search_path = dpaudit")
+        for statement in statements:
+            text, values = statement if isinstance(statement, tuple) else (statement, None)
+            connection.execute(text.replace("?", "%s"), values)
+
+
+def _entries(path):
+    """Kind, time and body of every entry."""
+    if isinstance(path, str):
+        with closing(psycopg.connect(path)) as connection:
+            rows = connection.execute("SELECT kind, time, body FROM dpaudit.entry ORDER BY number").fetchall()
+    else:
+        with closing(sqlite3.connect(path)) as connection:
+            rows = connection.execute("SELECT kind, time, body FROM entry ORDER BY number").fetchall()
+    return [(kind, time, json.loads(body)) for kind, time, body in rows]
+
+
 def schema(path, *statements):
     """Change the file's tables and what is beside them."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
@@ -36,13 +61,18 @@ def schema(path, *statements):
 
 def rewritten(path, change):
     """Change bodies, then give every entry the hash that it has to have: what somebody does who knows the chain."""
-    with closing(sqlite3.connect(path)) as connection:
-        rows = connection.execute("SELECT kind, time, body FROM entry ORDER BY number").fetchall()
-    said = change([(kind, time, json.loads(body)) for kind, time, body in rows])
+    said = change(_entries(path))
     statements, last = ["DELETE FROM entry"], None
     for kind, time, body in said:
         last = LedgerEntry.after(last, kind, time, body)
-        statements.append(("INSERT INTO entry VALUES (?, ?, ?, ?, ?)", (last.number, kind, time, canonical(body), last.digest)))
+        statements.append(
+            (
+                "INSERT INTO entry (number, kind, time, body, hash) VALUES (?, ?, ?, ?, ?)",
+                (last.number, kind, time, canonical(body), last.digest),
+            )
+        )
+    if isinstance(path, str):  # the head that a server keeps is made to fit too
+        statements.append(("UPDATE head SET number = ?, hash = ?", (last.number, last.digest)))
     sql(path, *statements)
 
 
@@ -286,6 +316,25 @@ FILES = {
     ),
 }
 """What becomes of a good ledger of five entries: its making, a budget, a spend, a charge and its commit."""
+
+
+SERVERS = [
+    *(
+        name
+        for name, craft in FILES.items()
+        if set(craft.__code__.co_names) & {"rewritten", "body_of"} and "sql" not in craft.__code__.co_names
+    ),
+    *("epsilon 100 for nothing", "a body that is no JSON", "a body that is a list", "a body nested deeply", "a body with NaN"),
+    *(
+        "a number of 5000 digits",
+        "times of a size that nobody prints",
+        "a budget enlarged",
+        "a total that is no JSON",
+        "a total set back",
+    ),
+    *("a budget for another scope", "no budgets", "an open charge more", "a gap of numbers", "no entries", "no first entry"),
+]
+"""Those that somebody with all rights can do to a ledger on a server by the same statements."""
 
 
 def exported(lines):

@@ -13,7 +13,7 @@ from dpaudit.errors import DpauditError
 from dpaudit.ledger import Ledger, verify_file
 from dpaudit.ledger import store as the_store
 from mechanisms import LaplaceMechanism
-from tests.ledger.crafted import EXPORTS, FILES, sql
+from tests.ledger.crafted import EXPORTS, FILES, SERVERS, sql
 
 WHERE = "survey/person/report"
 
@@ -62,6 +62,22 @@ def test_a_changed_file_gets_a_verdict_and_is_never_intact(path, name):
     assert found.problems
     assert all(shown(problem) and "\n" not in problem for problem in found.problems)
     assert refused_by_the_command(path)
+
+
+def test_the_server_that_is_changed_here_is_intact_before(server):
+    found = made(server.database()).verify()
+    assert ((), 5, (3,)) == (found.problems, found.entries, found.elsewhere)
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_a_changed_ledger_on_a_server_gets_a_verdict_and_is_never_intact(server, name):
+    url = server.database()
+    made(url)
+    FILES[name](url)
+    problems = verify_file(url).problems
+    assert problems
+    assert all(shown(problem) and "\n" not in problem for problem in problems)
+    assert refused_by_the_command(url)
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -117,7 +117,7 @@ def test_an_ordinary_function_is_read(body):
         ("    n = 0\n    for x in data:\n        n += 1\n    return x + np.random.laplace(0, 1)\n", "x, which the loop of line 5"),
         ("    d = {}\n    if eps > 1:\n        d['a'] = 1\n    return len(d)\n", "`len(d)`"),
         ("    k = 1\n    if len(data) > 3:\n        k = None\n    return k is None\n", "k, which is one of two different things"),
-        ("    try:\n        n = 1\n    except ValueError:\n        n = 2\n    return n\n", "`try`"),
+        ("    try:\n        n = sum(data)\n    except ValueError:\n        n = 2\n    return n\n", "`try`"),
         ("    if len(data) > 3:\n        raise ValueError(len(data))\n    return 0\n", "an error that shows data"),
         ("    return getattr(np.random, 'laplace')(0, 1)\n", "the name getattr"),
         ("    u = np.random.random()\n    return u < 0.5, u < 0.7\n", "`u < 0.7`"),
