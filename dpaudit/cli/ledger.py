@@ -137,6 +137,7 @@ def show(*, place: str, scope: str | None, count: int, plot: str | None, as_json
 def _draw(opened: Ledger, scope: str | None, path: Path) -> None:
     """Write the budgets over time as an SVG file."""
     from dpaudit.ledger.accounts import shares_over_time
+    from dpaudit.ledger.overviews import adding_up
     from dpaudit.report import write_text
     from dpaudit.report.loss_files import SPENT_AT_ONCE, spending_file
 
@@ -147,7 +148,8 @@ def _draw(opened: Ledger, scope: str | None, path: Path) -> None:
         raise InvalidArgument(
             "DPA503", f"one to {SPENT_AT_ONCE} budgets are drawn at once, got {len(accounts)}. Give another SCOPE."
         )
-    drawn = [(str(account.scope), shares_over_time(account, entries)) for account in accounts]
+    with adding_up():
+        drawn = [(str(account.scope), shares_over_time(account, entries)) for account in accounts]
     write_text(spending_file(drawn, entries[-1].number), path)
 
 

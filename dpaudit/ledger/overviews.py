@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from dpaudit.accounting.budgets.filters import Amounts
-from dpaudit.errors import DpauditError
+from dpaudit.errors import DpauditError, LedgerFailure
 from dpaudit.ledger.accounts import Account, charge_accounts, shares_over_time
 from dpaudit.ledger.anchors import Anchor, compare_with_anchors
 from dpaudit.ledger.charges import requested_loss
-from dpaudit.ledger.entries import LedgerEntry, Scope
+from dpaudit.ledger.entries import RESTORE, LedgerEntry, Scope
 from dpaudit.ledger.examination import verify_file
 from dpaudit.ledger.losses import describe_spending
 from dpaudit.ledger.places import open_store
@@ -62,16 +63,29 @@ def overview(
     compared = compare_with_anchors(place, anchors) if anchors else ()
     chain = {**asdict(found), "head": None if found.head is None else str(found.head), "against": list(compared)}
     chain["anchors"] = len(anchors)
+    with adding_up():
+        budgets, spent = [_budget(account, entries) for account in accounts], _who_spent(accounts, entries)
     return {
         "ledger": name,
         "head": str(entries[-1].head),
         "time": entries[-1].time,
         "entries": len(entries),
         "chain": chain,
-        "budgets": [_budget(account, entries) for account in accounts],
-        "spent": _who_spent(accounts, entries),
+        "budgets": budgets,
+        "spent": spent,
         "planned": _planned(accounts, planned),
     }
+
+
+@contextmanager
+def adding_up() -> Iterator[None]:
+    """Turn whatever goes wrong with the content of entries into DPA805: they hold anything once somebody changed them."""
+    try:
+        yield
+    except DpauditError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise LedgerFailure("DPA805", f"the entries cannot be added up, since one of them was changed. {RESTORE}") from error
 
 
 def _budget(account: Account, entries: Sequence[LedgerEntry]) -> dict[str, Any]:

@@ -78,12 +78,21 @@ def test_a_changed_ledger_on_a_server_gets_a_verdict_and_is_never_intact(server,
     assert problems
     assert all(shown(problem) and "\n" not in problem for problem in problems)
     assert refused_by_the_command(url)
+    result = CliRunner().invoke(main, ["ledger", "page", url, "--json"])
+    assert result.exit_code in {2, 5}, (result.output, result.exception)
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_no_other_verb_fails_with_anything_but_an_error_of_its_own(path, name):
     FILES[name](path)
-    for words in (["show", str(path)], ["export", str(path)], ["spend", str(path), WHERE, "pure_dp(1/8)"]):
+    for words in (
+        ["show", str(path)],
+        ["show", str(path), "--plot", str(path.with_name("budgets.svg"))],
+        ["page", str(path), "--output", str(path.with_name("page.html"))],
+        ["watch", str(path), "--looks", "1"],
+        ["export", str(path)],
+        ["spend", str(path), WHERE, "pure_dp(1/8)"],
+    ):
         result = CliRunner().invoke(main, ["ledger", *words])
         assert result.exit_code in {0, 2, 5}, (words, result.output, result.exception)
         assert shown(result.stdout + result.stderr)
