@@ -302,7 +302,9 @@ def test_where_the_tests_are_not_installed_the_record_counts_and_is_said_to_be_a
     below = {name for names in rests_on(NODES, "RandomizedResponse.claim").values() for name in names}
     part = [one for one in NODES if one.id in below]
     assert {""} == set(standing(part, copy, quick=True).values())
-    assert "there is no such test" in standing(part, copy)["RandomizedResponse.claim"]
+    missing = standing(part, copy)
+    assert "there is no such test" in missing["RandomizedResponse.source"]
+    assert "rests on RandomizedResponse.source" in missing["RandomizedResponse.claim"]
     [(name, said, word)] = remarks_on(copy)(part)
     assert ("recorded tests", "recorded") == (name, word)
     assert re.search(r"tests are not installed here. They are recorded as passed on \d{4}-\d\d-\d\d with .*Python 3", said)
