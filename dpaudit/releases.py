@@ -259,9 +259,11 @@ def _require_place(logs: tuple[list[Release] | Tape | Tally, ...], release: Rele
 
 def note(release: Release) -> Hold | None:
     """Write one release to every log that is open in this context; called by mechanisms before the noise is drawn."""
-    hold, logs = None, _logs.get()
-    if logs or _paying:
-        _require_place(logs, release)
+    logs = _logs.get()
+    if not (logs or _paying):
+        return None
+    _require_place(logs, release)
+    hold = None
     for log in logs:
         if isinstance(log, list):
             log.append(release)

@@ -134,10 +134,11 @@ def bit_source(source: BitSource | None) -> BitSource:
 
 def open_release(record: Release, source: BitSource | None, *, count: int = 1, dimension: int = 1) -> tuple[BitSource, Hold | None]:
     """The source to draw from, after the release is written to the log, and what holds its output while a function is checked."""
-    bits = bit_source(source)
-    # One release from a secure source is the common case, and its record needs no copy.
-    as_it_is = bits.secure and (record.count, record.dimension) == (count, dimension)
-    return bits, note(record if as_it_is else replace(record, dimension=dimension, count=count, secure=bits.secure))
+    bits = default_source() if source is None else bit_source(source)
+    # One release from a secure source is the common case: its record needs no copy, nor a tuple to find that out.
+    if not bits.secure or record.count != count or record.dimension != dimension:
+        record = replace(record, dimension=dimension, count=count, secure=bits.secure)
+    return bits, note(record)
 
 
 def one_of(**alternatives: Exact | None) -> Fraction:
