@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dpaudit.claims import GDP, Adjacency, Claim
-from dpaudit.exact import Exact, positive, shown
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Exact, in_range, positive, shown
 from dpaudit.releases import Release
 from mechanisms import noise
 from mechanisms.laws import RoundedGaussian
@@ -27,18 +28,24 @@ class GaussianMechanism:
 
     Args:
       sensitivity: largest L2 distance of the query on neighbours, exact, at least `lattice`, in output units.
-      sigma: standard deviation before rounding, exact, in output units; give this or `noise_multiplier`.
+      sigma: standard deviation before rounding, exact, in output units; give this, or `noise_multiplier`, or epsilon and delta.
       noise_multiplier: sigma / sensitivity, exact, dimensionless.
+      epsilon: in nats, exact, positive, with `delta`: takes the least noise multiplier, to a part in a million, whose certified
+        price keeps the two.
+      delta: exact, between 0 and 1, with `epsilon`.
       lattice: distance of adjacent released numbers, exact, in output units.
       adjacency: the neighbouring relation that the sensitivity is about.
     Raises:
       InvalidArgument: a parameter is not a number (DPA101, DPA102) or not positive (DPA104), the sensitivity is below the lattice
-        (DPA107), or not exactly one of sigma and noise_multiplier is given (DPA106).
+        (DPA107), `delta` is not between 0 and 1 (DPA103), or the noise is given by none or several of the three ways (DPA106).
+      Unsupported: no noise multiplier from 1e-3 to 1e6 keeps epsilon and delta (DPA202).
     Source: Dong, Roth, Su 2022, Theorem 2.7; docs/sampling.md (rounded Gaussian).
     Example:
       >>> mechanism = GaussianMechanism(sensitivity=3, noise_multiplier=2)
       >>> mechanism.sigma, str(mechanism.claim)
       (Fraction(6, 1), 'mu = 1/2 (GDP) under add_remove')
+      >>> round(float(GaussianMechanism(sensitivity=3, epsilon=1, delta="1e-6").noise_multiplier), 4)
+      4.2247
     """
 
     sensitivity: Fraction
@@ -56,12 +63,15 @@ class GaussianMechanism:
         sensitivity: Exact,
         sigma: Exact | None = None,
         noise_multiplier: Exact | None = None,
+        epsilon: Exact | None = None,
+        delta: Exact | None = None,
         lattice: Exact = 1,
         adjacency: Adjacency | str = "add_remove",
     ) -> None:
         step, distance = positive(lattice, "lattice"), positive(sensitivity, "sensitivity")
         require_step(distance, step, "sensitivity")
-        given = one_of(noise_multiplier=noise_multiplier, sigma=sigma)
+        budget = None if epsilon is None and delta is None else _multiplier_for(epsilon, delta)
+        given = one_of(noise_multiplier=noise_multiplier, sigma=sigma, **{"epsilon and delta": budget})
         deviation = distance * given if sigma is None else given
         store(self, sensitivity=distance, sigma=deviation, lattice=step, adjacency=Adjacency.of(adjacency))
         _ = self._noise
@@ -115,3 +125,18 @@ class GaussianMechanism:
         return Noise(
             RoundedGaussian(width), self.lattice, width, Release("rounded_gaussian", parameters, self.sensitivity, self.adjacency)
         )
+
+
+def _multiplier_for(epsilon: Exact | None, delta: Exact | None) -> Fraction:
+    """The least noise multiplier of a Gaussian whose certified price keeps epsilon and delta."""
+    from dpaudit.accounting import calibrate, gaussian
+
+    if epsilon is None or delta is None:
+        alone = "delta" if epsilon is None else "epsilon"
+        raise InvalidArgument(
+            "DPA106",
+            f"epsilon and delta are needed together, got {alone} alone. Gaussian noise has no epsilon at delta 0: "
+            'write for instance epsilon=1, delta="1e-6", or use LaplaceMechanism, which needs no delta.',
+        )
+    most, failing = positive(epsilon, "epsilon"), in_range(delta, "delta", lower=0, upper=1, lower_open=True, upper_open=True)
+    return calibrate(lambda sigma: gaussian(sigma=sigma), epsilon=most, delta=failing).parameter

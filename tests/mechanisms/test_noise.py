@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpaudit.accounting import price_releases
-from dpaudit.errors import DpauditError
+from dpaudit.errors import DpauditError, InvalidArgument
 from dpaudit.releases import recording
 from mechanisms import (
     DiscreteGaussian,
@@ -290,6 +290,31 @@ def test_an_l2_sensitivity_need_not_be_a_multiple_of_the_lattice():
 def test_the_two_ways_to_give_the_noise_agree():
     assert LaplaceMechanism(sensitivity=3, scale=6) == LaplaceMechanism(sensitivity=3, epsilon="1/2")
     assert GaussianMechanism(sensitivity=3, sigma=6) == GaussianMechanism(sensitivity=3, noise_multiplier=2)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("1/10", "1e-5"), (1, "1e-6"), (8, "1e-9")])
+def test_gaussian_noise_for_epsilon_and_delta_is_the_least_that_keeps_them(epsilon, delta):
+    made = GaussianMechanism(sensitivity=3, epsilon=epsilon, delta=delta)
+    less = GaussianMechanism(sensitivity=3, noise_multiplier=made.noise_multiplier * Fraction(99, 100))
+    assert made.loss.delta(epsilon=epsilon).upper <= Fraction(delta) < less.loss.delta(epsilon=epsilon).lower
+    assert made == GaussianMechanism(sensitivity=3, noise_multiplier=made.noise_multiplier)
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({"epsilon": 1}, "DPA106 epsilon and delta are needed together, got epsilon alone"),
+        ({"delta": "1e-6"}, "DPA106 epsilon and delta are needed together, got delta alone"),
+        ({"epsilon": 1, "delta": "1e-6", "sigma": 2}, "DPA106 only one of .* got sigma and epsilon and delta"),
+        ({"epsilon": 1, "delta": 0}, "DPA103 delta"),
+        ({"epsilon": 1, "delta": 1}, "DPA103 delta"),
+        ({"epsilon": 0, "delta": "1e-6"}, "DPA104 epsilon"),
+        ({}, "DPA106 one of noise_multiplier or sigma or epsilon and delta is needed"),
+    ],
+)
+def test_gaussian_noise_needs_one_way_to_say_how_much(given, code):
+    with pytest.raises(InvalidArgument, match=code):
+        GaussianMechanism(sensitivity=1, **given)
 
 
 @pytest.mark.parametrize("lattice", [1, "1/4"])
