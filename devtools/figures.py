@@ -61,11 +61,11 @@ def _published_bounds() -> list[str]:
 
 
 def _catch_list() -> list[str]:
-    """The broken learners of the catch list and their sound twins."""
+    """The broken learners of the catch list and their corrected versions."""
     rows = _results("catch")["rows"]
     caught = sum(found["caught"] == _results("catch")["settings"]["mutant_seeds"] for found in rows)
     _require(not any(found["flagged"] for found in rows), "no sound twin is flagged")
-    return [f"{caught} of {len(rows)}; none of their {len(rows)} sound twins"]
+    return [f"{caught} of {len(rows)}; none of the {len(rows)} corrected versions"]
 
 
 def _verdicts() -> list[str]:
@@ -88,7 +88,7 @@ def _noise() -> list[str]:
         f"{laplace['x opendp']:.0f} times OpenDP",
         f"{laplace['x diffprivlib']:.0f} times diffprivlib",
         f"{laplace['x tmlt.core']:,.0f} times Tumult Core",
-        f"{1 / real['array']:.1e} sums/s".replace("e+0", "e"),
+        f"{1 / real['array']:.1e} noisy values/s".replace("e+0", "e"),
         f"{tumult:.0f} times Tumult Core 0.20.0, {diffprivlib:.0f} times diffprivlib",
         f"numpy is {1 / numpy:.1f} times quicker",
     ]
