@@ -122,10 +122,9 @@ def in_range(
     below = exact <= low if lower_open else exact < low
     above = exact >= high if upper_open else exact > high
     if below or above:
-        brackets = ("(" if lower_open else "[") + f"{lower}, {upper}" + (")" if upper_open else "]")
         words = f"{'above' if lower_open else 'at least'} {lower} and {'below' if upper_open else 'at most'} {upper}"
-        example = f': write for instance {name}="1e-6"' if name == "delta" else ""
-        raise InvalidArgument("DPA103", f"{name} must be in {brackets}, got {shown(exact)}. That is {words}{example}.")
+        example = f' Write for instance {name}="1e-6".' if name == "delta" else ""
+        raise InvalidArgument("DPA103", f"{name} must be {words}, got {shown(exact)}.{example}")
     return exact
 
 
@@ -135,12 +134,18 @@ def integer(value: object, name: str, *, lower: int | None = None, upper: int | 
         raise InvalidArgument("DPA105", f"{name} must be an integer, got {kind_of(value)}. Convert it with int().")
     whole = int(value)
     if (lower is not None and whole < lower) or (upper is not None and whole > upper):
-        most = None if upper is None else shown(Fraction(upper)) if abs(upper) >= 10**30 else upper
+        most = None if upper is None else _shown_limit(upper)
         allowed = f"at least {lower}" if upper is None else f"at most {most}" if lower is None else f"from {lower} to {most}"
         raise InvalidArgument(
             "DPA103", f"{name} must be {allowed}, got {whole if abs(whole) < 10**30 else shown(Fraction(whole))}."
         )
     return whole
+
+
+def _shown_limit(limit: int) -> str:
+    """A limit as people write it: a large power of two as one."""
+    power = limit.bit_length() - 1
+    return f"2**{power}" if power >= 20 and limit == 1 << power else shown(Fraction(limit))
 
 
 def instance_of(value: _Given, kind: type, name: str) -> _Given:

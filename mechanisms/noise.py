@@ -126,8 +126,8 @@ def bit_source(source: BitSource | None) -> BitSource:
     if not (hasattr(source, "secure") and hasattr(source, "bits")):
         raise InvalidArgument(
             "DPA105",
-            f"source must be a bit source or None, got {kind_of(source)}. Mechanisms take no seed: leave source out. "
-            "Tests and audits write mechanisms.source_from(rng) with a numpy Generator rng.",
+            f"source says where random bits come from and must be a bit source or None, got {kind_of(source)}. Mechanisms take no "
+            "seed: leave source out. Tests and audits write mechanisms.source_from(rng) with a numpy Generator rng.",
         )
     return source
 
@@ -175,7 +175,7 @@ def require_multiple(value: Fraction, lattice: Fraction, name: str) -> None:
         raise InvalidArgument(
             "DPA107",
             f"{name} must be a multiple of the lattice, got {name}={shown(value)} and lattice={shown(lattice)}. "
-            f"Values that are released differ by multiples of the lattice: write {name}={below}, or a finer lattice{finer}.",
+            f"If all values that are released are multiples of the lattice, write {name}={below}; else a finer lattice{finer}.",
         )
 
 

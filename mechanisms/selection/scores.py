@@ -140,7 +140,8 @@ def _exact(entry: Any) -> Fraction | None:
     except InvalidArgument as error:
         raise InvalidArgument(
             error.code,
-            f"scores must be finite numbers or -inf, got {kind_of(entry)} that is neither. Pass one number for each candidate.",
+            f"each score must be a finite number, or -inf for what must not be chosen, got {kind_of(entry)} that is neither. "
+            "Give one number for each candidate, and no nan.",
         ) from None
 
 

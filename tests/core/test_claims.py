@@ -54,7 +54,7 @@ def test_a_guarantee_refuses_what_is_no_budget(kind, field, code, value):
 
 @pytest.mark.parametrize("delta", [1, "1.0000001", -1, "-1e-30"])
 def test_delta_lies_from_zero_to_below_one(delta):
-    with pytest.raises(InvalidArgument, match="DPA103 delta must be in"):
+    with pytest.raises(InvalidArgument, match="DPA103 delta must be at least 0 and below 1, got"):
         ApproxDP(epsilon=1, delta=delta)
 
 

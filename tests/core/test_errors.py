@@ -31,9 +31,9 @@ def test_titles_tell_codes_apart():
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_an_error_survives_the_way_back_from_a_worker(kind):
-    error = pickle.loads(pickle.dumps(kind("DPA103", "epsilon must be in (0, 1), got 2.")))
-    assert (kind, "DPA103", "epsilon must be in (0, 1), got 2.") == (type(error), error.code, error.message)
-    assert "DPA103 epsilon must be in (0, 1), got 2." == str(error)
+    error = pickle.loads(pickle.dumps(kind("DPA103", "epsilon must be above 0 and below 1, got 2.")))
+    assert (kind, "DPA103", "epsilon must be above 0 and below 1, got 2.") == (type(error), error.code, error.message)
+    assert "DPA103 epsilon must be above 0 and below 1, got 2." == str(error)
 
 
 def test_an_unknown_code_is_a_mistake_of_ours():

@@ -131,8 +131,8 @@ def test_the_seed_and_the_budget_can_be_set_in_both_places(pytester, shares):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--dp-budget", "0"), "DPA103 dp-budget must be in (0, 1)"),
-        (("--dp-budget", "1"), "DPA103 dp-budget must be in (0, 1)"),
+        (("--dp-budget", "0"), "DPA103 dp-budget must be above 0 and below 1"),
+        (("--dp-budget", "1"), "DPA103 dp-budget must be above 0 and below 1"),
         (("--dp-budget", "much"), "DPA101 dp-budget must be a number"),
         (("--dp-seed", "x"), "--dp-seed"),
         (("-o", "dp_seed=x"), "dp_seed must be an integer"),

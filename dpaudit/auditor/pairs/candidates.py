@@ -49,7 +49,7 @@ def candidate_pairs(target: Target) -> tuple[Neighbours, ...]:
             raise InvalidArgument(
                 "DPA404",
                 f"target {target.name} has neither neighbours= nor data=. "
-                "Give pairs, neighbours=[(first, second)], or one dataset, data=[...].",
+                "Give pairs of datasets that differ in one record, neighbours=[(first, second)], or one dataset, data=[...].",
             )
         return tuple(_made(target.data, adjacency, target.sensitivity))
     pairs = target.neighbours if isinstance(target.neighbours, Sequence) else draw_pairs(target.neighbours)

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn
 
 _REMEDY: Final = (
-    'Give neighbours, or claim the adjacency that they have; for vectors of query answers claim Adjacency("norm_ball", norm=..., '
-    "radius=...)."
+    "Give two datasets that are neighbours, or claim the adjacency that these have (for two vectors of query answers that is "
+    'Adjacency("norm_ball", norm=..., radius=...)).'
 )
 _WITHOUT_RECORDS: Final = ("norm_ball", "edge", "node")
 _MOST_RANKED: Final = 256

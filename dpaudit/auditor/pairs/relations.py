@@ -36,7 +36,7 @@ def records_apart(first: Any, second: Any, adjacency: Adjacency) -> str:
     if found is None:
         return ""
     if not _fits(*found, adjacency):
-        return f"the first dataset has {found[0]} records that the second lacks, and the second {found[1]} that the first lacks"
+        return f"{found[0]} records are only in the first dataset and {found[1]} only in the second"
     relabelled = adjacency.kind != "label" or (taken, put) != (1, 1)
     if relabelled or same(relabel_record(first[start], label_of(second[start])), second[start]):
         return ""

@@ -77,7 +77,7 @@ def test_a_row_that_is_kept_keeps_what_rows_of_python_do_not_hold():
 
 
 def test_given_tables_must_be_neighbours_and_alike():
-    with pytest.raises(InvalidArgument, match="first dataset has 2 records that the second lacks, and the second 0"):
+    with pytest.raises(InvalidArgument, match="2 records are only in the first dataset and 0 only in the second"):
         check_neighbours((PANDAS, PANDAS.iloc[:5]), Adjacency.of("add_remove"))
     with pytest.raises(InvalidArgument, match="other columns"):
         check_neighbours((PANDAS, PANDAS.astype({"age": "int64"})), Adjacency.of("add_remove"))
