@@ -334,7 +334,10 @@ def _would_have_found(result: TargetResult) -> str:
     if power is None or power.epsilon is None:
         return ""
     least = f"{power.epsilon:.{_MOST_DIGITS}g}"
-    return f"; a true epsilon of {least} on this pair and event would be found with probability {power.probability:g}"
+    found = f"; a true epsilon of {least} on this pair and event would be found with probability {power.probability:g}"
+    others = 0 if result.attack is None else result.attack.pairs_tried - 1
+    pairs = "one other pair" if others == 1 else f"{others} other pairs"
+    return f"{found}; {pairs} had fewer runs, in which only larger violations show" if others > 0 else found
 
 
 def _repair_refuted(result: TargetResult) -> str:

@@ -150,9 +150,13 @@ def _survival(attack: Attack) -> str:
         )
         return f"Not refuted in {attack.runs} runs; {reason}."
     factor = "" if power.factor is None else f", {power.factor:.3g} times the claim,"
+    others = attack.pairs_tried - 1
+    fewer = (
+        f" {others} other pair{'s' if others > 1 else ''} had fewer runs, in which only larger violations show." if others else ""
+    )
     return (
         f"Not refuted in {attack.runs} runs; a true epsilon of {power.epsilon:.4g}{factor} "
-        f"would have been found with probability {power.probability:g} on the tested pair and event."
+        f"would have been found with probability {power.probability:g} on the tested pair and event.{fewer}"
     )
 
 
