@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Final, TypeAlias
 
@@ -17,13 +18,14 @@ from dpaudit.auditor.attack.plans import ENOUGH_TO_CHOOSE, FEWEST_PILOT_RUNS, MO
 from dpaudit.auditor.attack.tallies import ROWS_TO_CUT, Cells, Tally, cells_of, expected_bounds, tally_of
 from dpaudit.auditor.betting.bankroll import Bankroll
 from dpaudit.auditor.events.points import first_line
-from dpaudit.auditor.events.ranking import RankedEvent
+from dpaudit.auditor.events.ranking import RankedEvent, expected_bound
 from dpaudit.auditor.pairs.candidates import Neighbours
 from dpaudit.auditor.reading.features import single_places
 from dpaudit.auditor.reading.outputs import Matrix
 from dpaudit.auditor.reading.precision import Fine, find_fine
 from dpaudit.auditor.runs.chunks import PILOT, Chunk, ChunkRuns, Labels, chunk_sizes
 from dpaudit.auditor.scoring.directions import find_direction
+from dpaudit.auditor.statistics.binning import Floats
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 
 FEWEST_EACH: Final = 2**12
@@ -36,6 +38,10 @@ _FIRST_SHARE: Final = (3, 5)
 _PILOT_TIME: Final = 0.1
 _LONGEST_PILOT_TIME: Final = 0.4
 _BATCH: Final = 8
+_FEWEST_TO_HALVE: Final = 2**9
+_DOUBT: Final = 0.5
+"""Standard errors of its counts on fresh runs that an event is discounted by; these runs do not flatter."""
+
 _ROWS_FOR_PRECISION: Final = 2**15
 _MOST_FINE: Final = 4
 
@@ -98,7 +104,7 @@ def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
             tallies.clear()
             bankroll = teach_bankroll(course, first_line(case.lines), {pair: seen[pair] for pair in alive})
         if len(alive) > 1 and ends_round:
-            merit = _estimate_promises(course, {pair: seen[pair] for pair in alive}, rank, tallies)
+            merit = _estimate_promises(course, {pair: seen[pair] for pair in alive}, rank, tallies, decides=last)
             # Of pairs that promise the same, those of few records come first: one record matters most there.
             order = sorted(alive, key=lambda pair: (*(-part for part in merit[pair]), not case.subject.pairs[pair].is_part, pair))
             alive = sorted(order[:1] if last or enough else _kept(course, order))
@@ -187,20 +193,22 @@ def _affordable(course: Course, clock: Clock, pair: int) -> int:
 
 
 def _estimate_promises(
-    course: Course, seen: Mapping[int, Sequence[ChunkRuns]], rank: Ranking, tallies: dict[int, Tally]
+    course: Course, seen: Mapping[int, Sequence[ChunkRuns]], rank: Ranking, tallies: dict[int, Tally], *, decides: bool
 ) -> dict[int, Merit]:
     """Estimate what each pair promises, by counts where outputs or cells are few, else by the events that its runs suggest.
 
-    Of so few runs that no event promises anything, the contrast of the outputs remains.
+    Of so few runs that no event promises anything, the contrast of the outputs remains. Where this `decides` the pair, it is the
+    bound at its end that counts: rare events show little in the runs of a pilot, and may be worth most in those that follow.
     """
     case, point = course.case, first_line(course.case.lines)
-    if not _update_tallies(seen, tallies, case.manner.features.groups):
-        joined, delta = {pair: join_runs(parts) for pair, parts in seen.items()}, float(point.delta)
-        return {pair: (_estimate_promise(rows, rank, delta), contrast(*rows, delta)[1]) for pair, rows in joined.items()}
-    datasets = [pair.first for pair in case.subject.pairs]
-    firsts = [next(place for place, other in enumerate(datasets) if other is dataset) for dataset in datasets]
     # Where a clock ends the pilot, what follows it is not known here.
     runs = course.runs if case.plan is None or case.seconds < math.inf else case.plan.bound
+    if not _update_tallies(seen, tallies, case.manner.features.groups):
+        joined, delta = {pair: join_runs(parts) for pair, parts in seen.items()}, float(point.delta)
+        bound_of = partial(expected_bound, point=point, final_runs=runs, alpha=case.half) if decides else None
+        return {pair: (_estimate_promise(rows, rank, delta, bound_of), contrast(*rows, delta)[1]) for pair, rows in joined.items()}
+    datasets = [pair.first for pair in case.subject.pairs]
+    firsts = [next(place for place, other in enumerate(datasets) if other is dataset) for dataset in datasets]
     found = expected_bounds(tallies, firsts, point=point, final_runs=runs, alpha=case.half)
     return {pair: (found[pair], 0.0) for pair in seen}
 
@@ -222,21 +230,34 @@ def _update_tallies(seen: Mapping[int, Sequence[ChunkRuns]], tallies: dict[int, 
     return False
 
 
-def _estimate_promise(rows: tuple[Matrix, Labels], rank: Ranking, delta: float) -> float:
+def _estimate_promise(
+    rows: tuple[Matrix, Labels], rank: Ranking, delta: float, bound_of: Callable[[Floats, Floats], Floats] | None = None
+) -> float:
     """Estimate what a pair promises: the bound that each half of its runs predicts, and half of what the other half shows.
 
     The prediction flatters, being the best of many, and what other runs show of a rare event is noisy: both together err less often
-    than either.
+    than either. With `bound_of`, which gives the bound expected at a log-ratio and a mass, only what the other half shows counts.
     """
     features, labels = rows
-    if len(labels) < FEWEST_EACH:  # too few to halve
+    if len(labels) < (FEWEST_EACH if bound_of is None else _FEWEST_TO_HALVE):
         return max((best.predicted for best in rank(rows, len(labels))[:1]), default=0.0)
     halves = slice(0, len(labels) // 2), slice(len(labels) // 2, len(labels))
     merit = 0.0
     for one, other in (halves, halves[::-1]):
         for best in rank((features[one], labels[one]), len(labels))[:1]:
-            merit += best.predicted + _log_ratio_on(best, features[other], labels[other], delta) / 2
+            if bound_of is None:
+                merit += best.predicted + _log_ratio_on(best, features[other], labels[other], delta) / 2
+            else:
+                merit += float(bound_of(*_seen_on(best, features[other], labels[other]))[0]) / 2
     return merit
+
+
+def _seen_on(ranked: RankedEvent, features: Matrix, labels: Labels) -> tuple[Floats, Floats]:
+    """Return the log-ratio of an event on fresh runs, less part of its standard error, and its mass."""
+    hits = labels[ranked.event.hits(features)]
+    ones, zeros = hits.sum() + 0.5, len(hits) - hits.sum() + 0.5
+    ratio = math.log(zeros / ones if ranked.reverse else ones / zeros) - _DOUBT * math.sqrt(1 / ones + 1 / zeros)
+    return np.array([ratio]), np.array([(len(hits) + 0.5) / (len(labels) + 1)])
 
 
 def _log_ratio_on(ranked: RankedEvent, features: Matrix, labels: Labels, delta: float) -> float:
