@@ -118,8 +118,14 @@ class Term:
 
 
 def _operation(op: str, *, turned: bool = False) -> Callable[[Term, Any], Term]:
-    """A method for one operator."""
-    return (lambda self, other: Term(op, other, self)) if turned else (lambda self, other: Term(op, self, other))
+    """A method for one operator; an array that holds stand-ins answers for itself."""
+
+    def method(self: Term, other: Any) -> Any:
+        if hasattr(type(other), "answers"):
+            return NotImplemented
+        return Term(op, other, self) if turned else Term(op, self, other)
+
+    return method
 
 
 for _name, _op in {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**"}.items():
@@ -128,7 +134,20 @@ for _name, _op in {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv
     setattr(Term, f"__i{_name}__", _operation(_op))
 for _name, _op in {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items():
     setattr(Term, f"__{_name}__", _operation(_op))
-setattr(Term, "__neg__", lambda self: Term("-", 0, self))  # noqa: B010 - like the others
+for _name, _made in {
+    "neg": lambda self: Term("-", 0, self),
+    "lshift": lambda self, places: self * power_of_two(places),
+    "rlshift": lambda self, number: power_of_two(self) if number == 1 else number * power_of_two(self),
+    "rshift": lambda self, places: Term(">>", self, places),
+    "rrshift": lambda self, number: Term(">>", number, self) if number else 0,
+    "and": lambda self, other: Term("&", self, other),
+}.items():
+    setattr(Term, f"__{_name}__", _made)
+
+
+def power_of_two(exponent: Any) -> Any:
+    """2 to a power that is a whole number or a stand-in for one."""
+    return 1 << exponent if isinstance(exponent, int) else Term("2^", exponent)
 
 
 def positive(name: str) -> Term:
