@@ -147,7 +147,11 @@ for _name, _made in {
 
 def power_of_two(exponent: Any) -> Any:
     """2 to a power that is a whole number or a stand-in for one."""
-    return 1 << exponent if isinstance(exponent, int) else Term("2^", exponent)
+    if isinstance(exponent, int):
+        return 1 << exponent
+    if exponent.op == "+" and any(isinstance(part, int) for part in exponent.parts):
+        return power_of_two(exponent.parts[0]) * power_of_two(exponent.parts[1])
+    return Term("2^", exponent)
 
 
 def positive(name: str) -> Term:
