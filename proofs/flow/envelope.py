@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Final
 
 from mechanisms.sampling import kernel
 from mechanisms.sampling.envelope import EnvelopeTable
-from mechanisms.sampling.exactnum import LazyUniform
 from proofs.flow.following import Followed, Refusal, Subject, follow
 from proofs.flow.lanes import ABSENT, Column, Digits, Domain, Lane, Numpy, Places, Source
 from proofs.flow.releasing import require, require_same
-from proofs.flow.terms import Term, Undecided, Walk, positive, power_of_two, same, walk_through
+from proofs.flow.terms import Term, Undecided, Walk, positive, power_of_two, same, unknown, walk_through
 
 _CASES: Final = ((0, 0), (positive("shift"), 0), (positive("shift"), positive("spread")))
 """Blocks of one integer, longer blocks, and longer blocks of several lengths: by shift and spread."""
@@ -30,7 +29,7 @@ class Uniform:
 
     def less(self, value: Callable[[Any], Any]) -> Term:
         """Whether the number is below a real number."""
-        return Term("below", self.digits, self.bits, value(Term("precision")))
+        return unknown("below", self.digits, self.bits, value(unknown("precision")))
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,15 +88,19 @@ class Case:
     def of(shift: Any, spread: Any) -> Case:
         """One of the three cases."""
         source, closed = Source(), []
-        tuning = SimpleNamespace(cell_bits=Term("cell_bits"), prefix=Term("prefix"), step=Term("step"), slack=Term("extra slack"))
-        estimate = SimpleNamespace(of=_estimated, of_one=lambda blocks: Term("estimate", blocks), slack=Term("estimate slack"))
+        tuning = SimpleNamespace(
+            cell_bits=unknown("cell_bits"), prefix=unknown("prefix"), step=unknown("step"), slack=unknown("extra slack")
+        )
+        estimate = SimpleNamespace(
+            of=_estimated, of_one=lambda blocks: unknown("estimate", blocks), slack=unknown("estimate slack")
+        )
         columns = {name: Column(name, kind) for name, kind in _COLUMNS.items()}
-        fields = {name: Term(name) for name in ("full", "occupied", "tail_cells", "height", "law")}
+        fields = {name: unknown(name) for name in ("full", "occupied", "tail_cells", "height", "law")}
         names = {
             **{name: Followed(getattr(kernel, name)) for name in _FOLLOWED},
             "np": Numpy(), "object": "object", "len": lambda array: array.domain, "int": lambda number: number, "bool": bool,
             "freeze": lambda array: array, "too_large": Refusal, "ball": _BALL, "LazyUniform": _Lazies(source, tuning.step),
-            "_tail": lambda _, uniform, *, negative: Term("tail", uniform.digits, uniform.bits, bool(negative)),
+            "_tail": lambda _, uniform, *, negative: unknown("tail", uniform.digits, uniform.bits, bool(negative)),
             "_close": lambda out, rejected: closed.append((out, rejected)),
         }  # fmt: skip
         table = Subject(EnvelopeTable, names, tuning=tuning, shift=shift, spread=spread, estimate=estimate, **fields, **columns)
@@ -108,7 +111,7 @@ class Case:
 _COLUMNS: Final = {
     "block": "int64", "doublings": "uint8", "heights": "float64", "level": "int64", "accept_below": "uint64", "reject_above": "uint64",
 }  # fmt: skip
-_BALL: Final = Term("ball")
+_BALL: Final = unknown("ball")
 _REGIONS: Final = ("whole", "partial", "positive tail", "negative tail", "empty")
 _WHOLE: Final = ("digits", "abs", "entry")
 _FOLLOWED: Final = ("_place", "_are_under", "_decide_many", "_decide_one", "_is_under", "_fitting")
@@ -126,7 +129,7 @@ class _Cells:
 
 def _estimated(blocks: Lane) -> Lane:
     """The float formula, entry by entry."""
-    value = ABSENT if blocks.value is ABSENT else Term("estimate", blocks.value)
+    value = ABSENT if blocks.value is ABSENT else unknown("estimate", blocks.value)
     return Lane(blocks.domain, value, "float64", blocks.ranged)
 
 
@@ -142,7 +145,7 @@ def trials() -> None:
 
 def _prove_partial_cells() -> None:
     """Prove that the tuples for single draws are level, height and doublings of each cell."""
-    table = Subject(EnvelopeTable, {}, level=Term("level"), heights=Term("heights"), doublings=Term("doublings"))
+    table = Subject(EnvelopeTable, {}, level=unknown("level"), heights=unknown("heights"), doublings=unknown("doublings"))
     ((level, height, doublings),) = table.partial_cells
     for found, column in ((level, table.level), (height, table.heights), (doublings, table.doublings)):
         require_same(found.parts[0].parts[0], column.tolist, "a part of a cell")
@@ -157,7 +160,15 @@ def _one(case: Case) -> Iterator[Trial]:
         require_same(total, tuning.cell_bits + table.shift + tuning.prefix, "the digits that a trial draws")
         above = table.shift + tuning.prefix
         low = Digits(origin, tuning.prefix, above)
-        yield Trial(walk, Digits(origin, above, total), low if isinstance(table.shift, Term) else 0, origin, origin, value is not None, value)
+        yield Trial(
+            walk,
+            Digits(origin, above, total),
+            low if isinstance(table.shift, Term) else 0,
+            origin,
+            origin,
+            value is not None,
+            value,
+        )
 
 
 def _many(case: Case) -> Iterator[Trial]:
@@ -166,7 +177,7 @@ def _many(case: Case) -> Iterator[Trial]:
     everywhere, long = Domain("all trials"), isinstance(table.shift, Term)
 
     def run() -> Any:
-        out = Lane(everywhere, Term("unwritten"), "int64", case.ranged)
+        out = Lane(everywhere, unknown("unwritten"), "int64", case.ranged)
         try:
             program(table, case.begin(), out)
         except Refusal as refusal:
@@ -193,7 +204,7 @@ def _require_trial(case: Case, trial: Trial) -> str:
     if where == "empty":
         require(not trial.accepted, "an empty cell is accepted")
     elif where in ("positive tail", "negative tail"):
-        drawn = Term("tail", Digits(trial.tail, 0, tuning.prefix), tuning.prefix, where == "negative tail")
+        drawn = unknown("tail", Digits(trial.tail, 0, tuning.prefix), tuning.prefix, where == "negative tail")
         rejected = [answer for question, answer in trial.walk.decided if question.op == "is" and same(question.parts[0], drawn)]
         require(trial.accepted is not any(rejected), "a tail's answer is turned")
         require(not trial.accepted or same(value, drawn), f"a tail gives {value!r}")
@@ -230,8 +241,8 @@ def _require_partial(table: Subject, trial: Trial) -> None:
     chosen = Digits(trial.digits, left + (table.spread - doublings), tuning.prefix) if isinstance(table.spread, Term) else 0
     k = ((table.block.item(trial.cell) + chosen) << table.shift) + trial.low
     rest = Digits(trial.digits, 0, left)
-    weight = Term("call", table.law.weight, (k,), ())
-    exact = Term("below", rest, left, weight / Term("call", _BALL, (table.height / power_of_two(doublings),), ()) - level)
+    weight = unknown("call", table.law.weight, (k,), ())
+    exact = unknown("below", rest, left, weight / unknown("call", _BALL, (table.height / power_of_two(doublings),), ()) - level)
     sure = _decisions(table, k, rest, height, level, partial)
     asked = [(question, answer) for question, answer in trial.walk.decided if question.op == "below"]
     for question, _ in asked:
@@ -254,12 +265,12 @@ def _decisions(table: Subject, k: Any, rest: Any, height: Any, level: Any, parti
     if not isinstance(table.shift, Term):
         below, above = table.accept_below.item(partial), table.reject_above.item(partial)
         return [(rest < below, True, True), (rest > above, False, True), (rest <= above, False, False)]
-    sizes = (Term("abs", k) / power_of_two(table.shift), Term("float64", Term("abs", k)) * 2.0**-table.shift)
+    sizes = (unknown("abs", k) / power_of_two(table.shift), unknown("float64", unknown("abs", k)) * 2.0**-table.shift)
     found = []
     for blocks in sizes:
-        weight = Term("estimate", blocks)
+        weight = unknown("estimate", blocks)
         bottom = (level + rest * table.unit) * height
-        slack = table.slack * Term("max", weight, height) + table.tuning.slack * height
+        slack = table.slack * unknown("max", weight, height) + table.tuning.slack * height
         found += [
             (bottom + table.unit * height < weight - slack, True, True),
             (bottom > weight + slack, False, True),

@@ -1,10 +1,10 @@
-"""Random words as their digits, and arrays as one of their entries: numpy as the samplers use it, for an entry that stands for all."""
+"""Random words as their digits, and arrays as one entry that stands for all: numpy as the samplers use it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from proofs.flow.releasing import require
 from proofs.flow.terms import Term, Undecided, power_of_two, same
@@ -124,13 +124,13 @@ class Lane:
     def __ge__(self, other: Any) -> Lane:
         return self._with(other, lambda one, two: one >= two, "bool")
 
-    def __iadd__(self, other: Any) -> Lane:
+    def __iadd__(self, other: Any) -> Self:
         return self._become(self + other)
 
-    def __iand__(self, other: Any) -> Lane:
+    def __iand__(self, other: Any) -> Self:
         return self._become(self & other)
 
-    def _become(self, other: Lane) -> Lane:
+    def _become(self, other: Lane) -> Self:
         """Take the entry of a result, in place: whoever holds this array sees it."""
         require(other.dtype == self.dtype, "an array that changes its type in place")
         self.value = other.value
@@ -257,7 +257,7 @@ class Numpy:
     def zeros(self, size: Domain, dtype: Any) -> Lane:
         """False everywhere."""
         require(dtype is bool, "zeros of another type")
-        return Lane(size, False, "bool", [])
+        return Lane(size, value=False, dtype="bool", ranged=[])
 
     def take(self, column: Column, places: Lane, *, out: Lane, mode: str) -> None:
         """Entries of a table at the numbers of an array, which must not be beyond it."""

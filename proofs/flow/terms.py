@@ -141,8 +141,14 @@ for _name, _made in {
     "rshift": lambda self, places: Term(">>", self, places),
     "rrshift": lambda self, number: Term(">>", number, self) if number else 0,
     "and": lambda self, other: Term("&", self, other),
+    "or": lambda self, other: Term("|", self, other),
 }.items():
     setattr(Term, f"__{_name}__", _made)
+
+
+def unknown(op: str, *parts: Any) -> Any:
+    """A stand-in, or an operation on some, to be used like a number."""
+    return Term(op, *parts)
 
 
 def power_of_two(exponent: Any) -> Any:
@@ -154,7 +160,7 @@ def power_of_two(exponent: Any) -> Any:
     return Term("2^", exponent)
 
 
-def positive(name: str) -> Term:
+def positive(name: str) -> Any:
     """A stand-in for a positive number."""
     return Term("positive", Term(name))
 
