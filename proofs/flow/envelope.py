@@ -27,7 +27,7 @@ class Uniform:
 
     followed = True
 
-    def less(self, value: Callable[[Any], Any]) -> Term:
+    def less(self, value: Callable[[Any], Any]) -> Any:
         """Whether the number is below a real number."""
         return unknown("below", self.digits, self.bits, value(unknown("precision")))
 
@@ -109,8 +109,13 @@ class Case:
 
 
 _COLUMNS: Final = {
-    "block": "int64", "doublings": "uint8", "heights": "float64", "level": "int64", "accept_below": "uint64", "reject_above": "uint64",
-}  # fmt: skip
+    "block": "int64",
+    "doublings": "uint8",
+    "heights": "float64",
+    "level": "int64",
+    "accept_below": "uint64",
+    "reject_above": "uint64",
+}
 _BALL: Final = unknown("ball")
 _REGIONS: Final = ("whole", "partial", "positive tail", "negative tail", "empty")
 _WHOLE: Final = ("digits", "abs", "entry")
@@ -193,6 +198,7 @@ def _many(case: Case) -> Iterator[Trial]:
         low, (digits, *tail) = (rest[0], rest[1:]) if long else (0, rest)
         widths = [tuning.cell_bits, *([table.shift] if long else []), tuning.prefix]
         require_same([word.parts[2] for word in case.source.words[: len(widths)]], widths, "the digits that a trial draws")
+        _require_words(table, cell, low, digits, case.ranged)
         begun = tail[0] if tail else digits
         yield Trial(walk, cell, low, digits.parts[0], begun.parts[0], not rejected.is_there, out.value)
 
@@ -214,6 +220,21 @@ def _require_trial(case: Case, trial: Trial) -> str:
     elif where == "partial":
         _require_partial(table, trial)
     return where
+
+
+def _require_words(table: Subject, cell: Digits, low: Any, digits: Any, ranged: list[tuple[str, Any]]) -> None:
+    """Prove that what a batch computes in machine words is what `samplers.kernel_words` and `samplers.kernel_places` are about."""
+    if not isinstance(table.spread, Term):
+        allowed = [("int64", (table.block.item(cell) << table.shift) + low)]
+    else:
+        left, unused = table.tuning.prefix - table.spread, table.spread - table.doublings.item(cell - table.full)
+        chosen = Digits(digits.parts[0], left + unused, table.tuning.prefix)
+        block = table.block.item(cell)
+        allowed = [("places", left), ("places", unused), ("uint8", unused), ("int64", chosen), ("int64", chosen << table.shift)]
+        allowed += [("int64", (block << table.shift) + low), ("int64", ((block + chosen) << table.shift) + low)]
+    allowed += [("int64", low), ("int64", cell), ("int64", cell - table.full)]
+    for kind, value in ranged:
+        require(any(kind == one and same(value, other) for one, other in allowed), f"{value!r} may not fit {kind}")
 
 
 def _region(table: Subject, trial: Trial) -> str:
@@ -260,12 +281,13 @@ def _require_partial(table: Subject, trial: Trial) -> None:
     require(not trial.accepted or same(trial.value, k), f"the integer of a trial: {trial.value!r} is not {k!r}")
 
 
-def _decisions(table: Subject, k: Any, rest: Any, height: Any, level: Any, partial: Any) -> list[tuple[Term, bool, bool]]:
+def _decisions(table: Subject, k: Any, rest: Any, height: Any, level: Any, place: Any) -> list[tuple[Any, bool, bool]]:
     """Tests that are certain: the question, what follows for the trial, and from which answer."""
     if not isinstance(table.shift, Term):
-        below, above = table.accept_below.item(partial), table.reject_above.item(partial)
+        below, above = table.accept_below.item(place), table.reject_above.item(place)
         return [(rest < below, True, True), (rest > above, False, True), (rest <= above, False, False)]
-    sizes = (unknown("abs", k) / power_of_two(table.shift), unknown("float64", unknown("abs", k)) * 2.0**-table.shift)
+    shift: Any = table.shift
+    sizes = (unknown("abs", k) / power_of_two(shift), unknown("float64", unknown("abs", k)) * 2.0**-shift)
     found = []
     for blocks in sizes:
         weight = unknown("estimate", blocks)
@@ -280,7 +302,7 @@ def _decisions(table: Subject, k: Any, rest: Any, height: Any, level: Any, parti
 
 
 def _exactly(first: Any, second: Any) -> bool:
-    """Whether two records are of the same operations in the same order, as floats need it; whole numbers inside may be written otherwise."""
+    """Whether two records are of the same operations in the same order, as floats need it."""
     if isinstance(first, Term) and isinstance(second, Term) and first.op == second.op and first.op not in _WHOLE:
         return len(first.parts) == len(second.parts) and all(map(_exactly, first.parts, second.parts))
     return same(first, second)

@@ -1,0 +1,67 @@
+"""The laws that the envelope draws from: their weights, how fast their tails fall, and the sampler that they are given."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+from mechanisms.laws import law
+from mechanisms.laws.discrete_gaussian import DiscreteGaussian
+from mechanisms.laws.discrete_laplace import DiscreteLaplace
+from mechanisms.laws.rounded_gaussian import RoundedGaussian
+from mechanisms.sampling import weights
+from proofs.flow.following import Subject, follow
+from proofs.flow.releasing import require, require_same
+from proofs.flow.terms import unknown
+
+_EXACT = {"arb": lambda number: number, "fmpq": lambda top, bottom: top / bottom, "abs": partial(unknown, "abs")}
+
+
+def sampler() -> None:
+    """Prove that the laws draw by the envelope's kernel from the table that is built for them."""
+    names = ("table", "draw", "draw_one", "source", "number", "wide")
+    table, many, one, source, number, wide = map(unknown, names)
+    asked: list[Any] = []
+    made: Any = follow(
+        law.envelope_sampler,
+        {"envelope_table": lambda one: (asked.append(one), table)[1], "Sampler": _parts, "draw": many, "draw_one": one},
+    )
+    drawn = unknown("law")
+    draws, draw, reach = made(drawn)
+    require(len(asked) == 1 and asked[0] is drawn, "the table of another law")
+    require_same(draws(source, number, wide), unknown("call", many, (table, source, number), (("wide", wide),)), "many draws")
+    require_same(draw(source), unknown("call", one, (table, source), ()), "a draw")
+    require_same(reach, table.start, "the reach")
+    for kind in (DiscreteLaplace, DiscreteGaussian, RoundedGaussian):
+        require(kind.__dict__["sampler"].func is law.envelope_sampler, "another sampler")
+
+
+def _parts(*parts: Any) -> tuple[Any, ...]:
+    """The parts of a `Sampler`."""
+    return parts
+
+
+def discrete_gaussian() -> None:
+    """Prove that the weights are exp(-k^2 / (2 v)), and that the decay from K on is K / v."""
+    variance, k = unknown("variance"), unknown("k")
+    subject = _subject(DiscreteGaussian, "gaussian_weight", sigma_squared=variance)
+    exponent = -(k * k) * variance.denominator / (2 * variance.numerator)
+    require_same(subject.weight(k), unknown("call", exponent.exp, (), ()), "a weight")
+    require_same(subject.decay(k), k / variance, "the decay")
+    require_same(subject.width_squared, variance, "the width")
+
+
+def discrete_laplace() -> None:
+    """Prove that the weights are exp(-|k| / s), and that they fall by 1 / s."""
+    scale, k = unknown("scale"), unknown("k")
+    subject = _subject(DiscreteLaplace, "laplace_weight", scale=scale)
+    exponent = -unknown("abs", k) * scale.denominator / scale.numerator
+    require_same(subject.weight(k), unknown("call", exponent.exp, (), ()), "a weight")
+    require_same(subject.decay(k), 1 / scale, "the decay")
+    require_same(subject.width_squared, scale**2, "the width")
+
+
+def _subject(kind: type, name: str, **fields: Any) -> Any:
+    """A law of unknown parameters whose formula for weights is followed."""
+    return Subject(kind, {"weights": SimpleNamespace(**{name: follow(getattr(weights, name), _EXACT)})}, **fields)
