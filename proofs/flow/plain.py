@@ -22,7 +22,7 @@ _HIDDEN: Final = (
 )  # fmt: skip
 """What may catch an error, look at the type of a value or run later without asking the value."""
 
-_PLAIN: Final = ("working_precision",)
+_PLAIN: Final = ("working_precision", "np.errstate")
 """Context managers that change a setting for a block and let every error pass."""
 
 _FUTURE: Final = 0x1FF0000
@@ -104,7 +104,7 @@ class _Asking(ast.NodeTransformer):
 def _is_plain(item: ast.withitem) -> bool:
     """Whether what a block is entered with neither catches errors nor binds a name."""
     call = item.context_expr
-    return item.optional_vars is None and isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in _PLAIN
+    return item.optional_vars is None and isinstance(call, ast.Call) and ast.unparse(call.func) in _PLAIN
 
 
 def _raises(handler: ast.ExceptHandler) -> bool:
