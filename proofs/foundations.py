@@ -10,16 +10,28 @@ _TESTS: Final = "test:tests/mechanisms/"
 _SAMPLING: Final = f"{_TESTS}sampling/"
 
 SAMPLERS: Final = (
-    sampler("bits", "Bits are independent and fair.", "citation:the operating system's entropy and AES-256"),
+    sampler(
+        "bits",
+        "Numbers are the digits of bytes of a key stream, and every byte is handed out once.",
+        *runs("flow.streams", "numbers", "stream"),
+        needs=("bits.fair", "sampler.numpy"),
+        binds=(
+            *code("mechanisms/sampling/keystream.py", "KeyStream", "words", "number"),
+            *code("mechanisms/sampling/random.py", "OsBitSource", "default_source"),
+        ),
+    ),
+    sampler("bits.fair", "Bits of the key stream are independent and fair.", "citation:the operating system's entropy and AES-256"),
     sampler("balls", "Balls contain the exponential and what is computed from it.", "citation:Johansson 2017"),
     sampler(
         "sampler.exponential",
         "certexp errs by less than 2^-51, and the float comparison of the envelope by less than its slack.",
-        "run:proofs.certexp:prove",
-        "run:proofs.comparison:prove_comparison",
-        needs=("balls",),
+        *runs("certexp", "prove"),
+        *runs("comparison", "prove_comparison"),
+        *runs("flow.floats", "exponential", "formula"),
+        needs=("balls", "sampler.numpy"),
         binds=(
             *code("mechanisms/sampling/exactnum.py", "certexp", "certexp_one"),
+            *code("mechanisms/sampling/estimates.py", "Estimate"),
             *code("mechanisms/sampling/kernel.py", "_decide_one"),
         ),
     ),
@@ -59,7 +71,7 @@ SAMPLERS: Final = (
     ),
     sampler(
         "sampler.envelope",
-        "Every trial of the kernel, alone or in a batch of int64, has that law; draws are the accepted trials, kept by their places.",
+        "Every trial, alone or in a batch of int64, has that law; draws are the accepted trials, chosen by their places.",
         *runs("flow.envelope", "trials"),
         *runs("flow.repeating", "tails", "batches"),
         *runs("flow.laws", "sampler"),
@@ -76,15 +88,15 @@ SAMPLERS: Final = (
         *runs("flow.tables", "table", "sides", "search", "columns"),
         *lemmas(
             *("samplers.table_covers", "samplers.table_under", "samplers.table_levels", "samplers.table_accepts"),
-            *("samplers.table_rejects", "samplers.table_words", "samplers.tail_cells"),
+            *("samplers.table_rejects", "samplers.table_shift", "samplers.table_words", "samplers.tail_cells"),
         ),
         needs=("sampler.numpy", "balls"),
         binds=code("mechanisms/sampling/envelope.py", "EnvelopeTable", "envelope_table"),
     ),
     sampler(
         "sampler.numpy",
-        "The operations of numpy that proofs follow do to every entry what Python does to numbers that fit; floats are IEEE 754.",
-        "citation:numpy's documentation of take, repeat, cumsum, flatnonzero, divmod, ldexp, shifts, masks, comparisons and indexing",
+        "Numpy does to every entry what Python does to numbers that fit, where proofs follow it; floats are IEEE 754.",
+        "citation:numpy's manual on take, repeat, cumsum, flatnonzero, divmod, ldexp, shifts, masks, comparisons and indexing",
     ),
     sampler(
         "sampler.inversion",

@@ -295,6 +295,14 @@ LEMMAS: Final = (
         _ENVELOPE,
     ),
     Lemma(
+        "samplers.table_shift",
+        "The square of the scale, at most 2^(e + 1), is below 2^14 blocks of 2^s integers, squared.",
+        "e:int h:int s:int",
+        ("2*h <= e", "e <= 2*h + 1", "(h < 6 and s == 0) or (6 <= h and s == max(1, h - 6))"),
+        "e + 1 - 2*s <= 14",
+        _ENVELOPE,
+    ),
+    Lemma(
         "samplers.table_words",
         "Tops of columns, doubled only where twice the weights before them allow it, fit 64 bits, for up to 2^13 single columns.",
         "T:int U:int D:int W:int n:int",

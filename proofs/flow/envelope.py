@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from mechanisms.sampling import kernel
 from mechanisms.sampling.envelope import EnvelopeTable
+from proofs.flow.floats import exactly
 from proofs.flow.following import Followed, Refusal, Subject, follow
 from proofs.flow.lanes import ABSENT, Column, Digits, Domain, Lane, Numpy, Places, Source
 from proofs.flow.releasing import require, require_same
@@ -99,7 +100,8 @@ class Case:
         names = {
             **{name: Followed(getattr(kernel, name)) for name in _FOLLOWED},
             "np": Numpy(), "object": "object", "len": lambda array: array.domain, "int": lambda number: number, "bool": bool,
-            "freeze": lambda array: array, "too_large": Refusal, "ball": _BALL, "LazyUniform": _Lazies(source, tuning.step),
+            "freeze": lambda array: array, "too_large": Refusal, "ball": _BALL, "FLOAT_SLACK": _FLOAT_SLACK,
+            "LazyUniform": _Lazies(source, tuning.step),
             "_tail": lambda _, uniform, *, negative: unknown("tail", uniform.digits, uniform.bits, bool(negative)),
             "_close": lambda out, rejected: closed.append((out, rejected)),
         }  # fmt: skip
@@ -117,8 +119,8 @@ _COLUMNS: Final = {
     "reject_above": "uint64",
 }
 _BALL: Final = unknown("ball")
+_FLOAT_SLACK: Final = unknown("FLOAT_SLACK")
 _REGIONS: Final = ("whole", "partial", "positive tail", "negative tail", "empty")
-_WHOLE: Final = ("digits", "abs", "entry")
 _FOLLOWED: Final = ("_place", "_are_under", "_decide_many", "_decide_one", "_is_under", "_fitting")
 
 
@@ -272,7 +274,7 @@ def _require_partial(table: Subject, trial: Trial) -> None:
         verdict
         for (test, verdict, when) in sure
         for question, answer in trial.walk.decided
-        if answer is when and _exactly(question, test)
+        if answer is when and exactly(question, test)
     ]
     # Floats and machine words answer first; the exact comparison wherever they leave it open.
     verdicts = certain or [answer for _, answer in asked]
@@ -299,10 +301,3 @@ def _decisions(table: Subject, k: Any, rest: Any, height: Any, level: Any, place
             (bottom <= weight + slack, False, False),
         ]
     return found
-
-
-def _exactly(first: Any, second: Any) -> bool:
-    """Whether two records are of the same operations in the same order, as floats need it."""
-    if isinstance(first, Term) and isinstance(second, Term) and first.op == second.op and first.op not in _WHOLE:
-        return len(first.parts) == len(second.parts) and all(map(_exactly, first.parts, second.parts))
-    return same(first, second)

@@ -1,4 +1,4 @@
-"""Numbers and arrays in steps of a lattice: whatever is read is exactly that many steps, and what is written is exactly their worth."""
+"""Numbers and arrays in steps of a lattice: what is read is exactly that many steps, what is written exactly their worth."""
 
 from __future__ import annotations
 
@@ -19,16 +19,31 @@ _EXACT_FLOAT: Final = 2**53
 """Whole numbers up to this are float64 exactly."""
 
 
+class Kind(str):
+    """The type of an array."""
+
+    __slots__ = ()
+
+    @property
+    def kind(self) -> str:
+        """The letter of its kind."""
+        return self[0]
+
+
+_INT64: Final = Kind("int64")
+
+
 @dataclass(frozen=True, eq=False)
 class Entries:
     """An array by one entry that stands for all; a test of all entries is one of this entry, where it goes on."""
 
     value: Any
-    dtype: Any = "int64"
+    dtype: Any = _INT64
 
     answers = True
 
     def with_number(self, op: str, other: Any) -> Entries:
+        """The entries of an operation on two arrays, or on an array and a number."""
         return Entries(unknown(op, self.value, other.value if isinstance(other, Entries) else other), self.dtype)
 
     def __mul__(self, other: Any) -> Entries:
@@ -37,7 +52,7 @@ class Entries:
     def __le__(self, other: Any) -> Entries:
         return self.with_number("<=", other)
 
-    def __ne__(self, other: object) -> Entries:  # type: ignore[override] - as of arrays
+    def __ne__(self, other: object) -> Any:
         return self.with_number("!=", other)
 
     def __or__(self, other: Any) -> Entries:
@@ -131,22 +146,10 @@ def array() -> None:
     program = follow(steps.array_steps, _NAMES)
     seen = set()
     for kind, dtype in (("i", "int64"), ("u", "uint64"), ("f", "float64")):
-        values = Entries(unknown("entry"), Kind(dtype, kind))
-        for walk, (found, form) in _paths(lambda values=values: program(values, _LATTICE)):
+        values = Entries(unknown("entry"), Kind(dtype))
+        for walk, (found, form) in _paths(partial(program, values, _LATTICE)):
             seen.add((kind, _require_read(walk, values.value, found.value, form)))
     require(seen == {("i", "whole"), ("i", "steps"), ("u", "whole"), ("u", "steps"), ("f", "float")}, f"only {seen} are read")
-
-
-class Kind(str):
-    """The type of an array, with the letter of its kind."""
-
-    __slots__ = ("kind",)
-
-    def __new__(cls, name: str, kind: str) -> Kind:
-        """The type of that name."""
-        made = super().__new__(cls, name)
-        made.kind = kind
-        return made
 
 
 def _require_read(walk: Walk, entry: Any, found: Any, form: Any) -> str:
@@ -186,7 +189,7 @@ def writing() -> None:
     noisy, unit, shift = unknown("steps"), unknown("unit"), unknown("shift")
     for kind, limit in (("int64", INTEGER_LIMIT), ("float64", FLOAT_LIMIT), ("fractions", INTEGER_LIMIT)):
         form = Subject(Format, _NAMES | {"max": partial(unknown, "max")}, kind=kind, unit=unit, shift=shift, limit=limit)
-        for walk, found in _paths(lambda form=form: form.write(Entries(noisy), _LATTICE)):
+        for walk, found in _paths(partial(form.write, Entries(noisy), _LATTICE)):
             if any(question.op == "size" and not answer for question, answer in walk.decided):
                 continue  # nothing is written
             most = unknown("max", unknown("most", noisy), -unknown("least", noisy))

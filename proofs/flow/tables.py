@@ -7,7 +7,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from mechanisms.sampling import envelope
+from mechanisms.sampling import envelope, weights
 from mechanisms.sampling.envelope import SHIPPED
 from proofs.flow.arrays import COLUMN, INSIDE, Building, Runs
 from proofs.flow.following import Followed, Refusal, follow
@@ -264,11 +264,27 @@ def columns() -> None:
         starts, weights = unknown("starts"), unknown("weights")
         given = (law, shift, spread, blocks, SHIPPED, starts, weights, _SUM, 140)
         require(loop.end(*given) == (starts, weights), "what is given back")
+    _prove_shift()
     scaled = ("scaled", unknown("value"), unknown("bits"))
     ends: Any = follow(envelope._ends, {"shift_ball": lambda *given: unknown("scaled", *given), "only_integer": lambda ball: ball})  # noqa: SLF001
     for found, (end, rounded) in zip(ends(*scaled[1:]), (("lower", "floor"), ("upper", "ceil")), strict=True):
         scaled_end = unknown("call", getattr(unknown(*scaled), end), (), ())
         require_same(found, unknown("call", getattr(scaled_end, rounded), (), ()), "the end of a weight")
+
+
+def _prove_shift() -> None:
+    """Prove that a side has at most 2^13 single columns, which `samplers.table_words` and `samplers.table_shift` are about."""
+    law: Any = SimpleNamespace(width_squared=unknown("width_squared"))
+    logarithm = unknown("floor_log2")
+    program: Any = follow(envelope._shift, {"floor_log2": logarithm, "max": partial(unknown, "max")})  # noqa: SLF001
+    exponent = logarithm(law.width_squared)
+    half = exponent // 2
+    for walk, shift in walk_through(partial(program, law)):
+        ((question, narrow),) = walk.decided
+        require_same(question, half < 6, "which laws have blocks of one integer")
+        require_same(shift, 0 if narrow else unknown("max", 1, half - 6), "the length of blocks")
+    # Scales are below 2^7 blocks, and cuts at most 30 scales: that is 3,841 columns, and one more block of 2^6 at the end.
+    require(max(weights.LAPLACE_CUT, weights.GAUSSIAN_CUT) <= 30 and 30 * 2**7 + 1 + 2**6 <= 2**13, "blocks reach farther")
 
 
 def _round(loop: Any, law: Term, shift: Term, spread: int, blocks: Term) -> Any:
