@@ -74,7 +74,7 @@ SAMPLERS: Final = (
         "Every trial, alone or in a batch of int64, has that law; draws are the accepted trials, chosen by their places.",
         *runs("flow.envelope", "trials"),
         *runs("flow.repeating", "tails", "batches"),
-        *runs("flow.laws", "sampler"),
+        *runs("flow.laws", "sampler", "assigned"),
         *lemmas("samplers.kernel_words", "samplers.kernel_places", "samplers.compaction", "samplers.tail_cells"),
         needs=("sampler.envelope_law", "sampler.table", "sampler.exponential", "sampler.numpy", "bits", "balls"),
         binds=(

@@ -28,6 +28,10 @@ def sampler() -> None:
     require_same(draws(source, number, wide), unknown("call", many, (table, source, number), (("wide", wide),)), "many draws")
     require_same(draw(source), unknown("call", one, (table, source), ()), "a draw")
     require_same(reach, table.start, "the reach")
+
+
+def assigned() -> None:
+    """Prove that the three laws have this sampler."""
     for kind in (DiscreteLaplace, DiscreteGaussian, RoundedGaussian):
         require(kind.__dict__["sampler"].func is law.envelope_sampler, "another sampler")
 

@@ -219,7 +219,10 @@ def _prove_compaction() -> None:
     require_same(made, unknown("call", ones, (length(rejected),), (("dtype", bool),)), "one mark for every place beyond the count")
     ((marked, mark),) = movable.written
     ((holes, moved),) = out.written
-    require(mark is False and holes.parts[0] is rejected and holes.parts[1].start is None, "the marks, and the holes")
+    require(
+        mark is False and holes.op == marked.parts[0].op == "item" and holes.parts[0] is rejected and holes.parts[1].start is None,
+        "the marks, and the holes",
+    )
     require_same(holes.parts[1].stop, searched(rejected, count), "the rejected places below the count")
     beyond, subtracted = marked.parts
     require(

@@ -121,8 +121,13 @@ _NAMES: Final[dict[str, Any]] = {
     "int": _whole,
     "object": "object",
     **{name: lambda *_: Refusal() for name in ("_off_lattice", "_too_large")},
-    **{name: Followed(getattr(steps, name)) for name in ("format_of", "_float_format", "_integer_steps", "_float_steps")},
 }
+
+
+def _names() -> dict[str, Any]:
+    """What the reading of values reaches."""
+    followed = ("format_of", "_float_format", "_integer_steps", "_float_steps")
+    return _NAMES | {name: Followed(getattr(steps, name)) for name in followed}
 
 
 def number() -> None:
@@ -143,7 +148,7 @@ def number() -> None:
 
 def array() -> None:
     """Prove that arrays are read in exactly as many steps as their entries are worth, or refused, in the format of the lattice."""
-    program = follow(steps.array_steps, _NAMES)
+    program = follow(steps.array_steps, _names())
     seen = set()
     for kind, dtype in (("i", "int64"), ("u", "uint64"), ("f", "float64")):
         values = Entries(unknown("entry"), Kind(dtype))

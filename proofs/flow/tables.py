@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from inspect import unwrap
 from types import SimpleNamespace
 from typing import Any
 
@@ -57,7 +58,7 @@ def table() -> None:
         fitting: list[Any] = []
         names = _names(shift, fitting)
         built = 0
-        program = follow(envelope.envelope_table.__wrapped__, names)
+        program = follow(unwrap(envelope.envelope_table), names)
         law = unknown("law")
         for walk, made in walk_through(partial(_run, program, law, fitting)):
             if not isinstance(made, Refusal):
@@ -228,7 +229,7 @@ def search() -> None:
     low, high, fits = unknown("low"), unknown("high"), partial(unknown, "fits")
     loop = loop_of(envelope._smallest, ("low", "high"), {})  # noqa: SLF001 - a proof looks inside
     for walk, state in walk_through(lambda: loop.begin(fits)):
-        require(state is None or walk.decided == [(walk.decided[0][0], True)], "a height that does not fit is searched from")
+        require([answer for _, answer in walk.decided] == [state is not None], "a height that does not fit is searched from")
         require(state is None or (walk.decided[0][0].parts == (state.high,) and state.low < state.high), "the first ends")
     for walk, state in walk_through(lambda: loop.round(fits, low, high)):
         middle = (low + high) // 2
