@@ -72,7 +72,7 @@ SAMPLERS: Final = (
     sampler(
         "sampler.envelope",
         "Every trial, alone or in a batch of int64, has that law; draws are the accepted trials, chosen by their places.",
-        *runs("flow.envelope", "trials"),
+        *runs("flow.envelope", "alone", "together"),
         *runs("flow.repeating", "tails", "batches"),
         *runs("flow.laws", "sampler", "assigned"),
         *lemmas("samplers.kernel_words", "samplers.kernel_places", "samplers.compaction", "samplers.tail_cells"),

@@ -11,6 +11,7 @@ from typing import Any, Final
 from dpaudit.verifier.kernel.polynomials import UNIT, Polynomial, plus, times
 
 ARITHMETIC: Final = {"+", "-", "*", "/"}
+_READ: Final = ARITHMETIC | {"**"}
 _MOST_DECISIONS: Final = 40
 
 
@@ -187,6 +188,8 @@ def same(first: Any, second: Any) -> bool:
         return alike and all(same(one, other) for one, other in zip(first, second, strict=True))
     if not isinstance(first, Term) and not isinstance(second, Term):
         return type(first) is type(second) and bool(first == second) if not _numbers(first, second) else bool(first == second)
+    if isinstance(first, Term) and isinstance(second, Term) and not {first.op, second.op} & _READ:
+        return _alike(first, second)
     atoms: list[Term] = []
     try:
         (up, down), (other_up, other_down) = _quotient(first, atoms), _quotient(second, atoms)

@@ -18,7 +18,18 @@ from hypothesis import strategies as st
 
 from dpaudit.accounting import pricing
 from proofs.flow import (
-    additive, answers, choices, envelope, floats, laws, logs, reading, repeating, steps, streams, tables,
+    additive,
+    answers,
+    choices,
+    envelope,
+    floats,
+    laws,
+    logs,
+    reading,
+    repeating,
+    steps,
+    streams,
+    tables,
 )  # fmt: skip
 from proofs.flow.releasing import Unproven
 from proofs.flow.terms import Term, Undecided, same, walk_through
