@@ -20,7 +20,11 @@ SAMPLERS: Final = (
             *code("mechanisms/sampling/random.py", "OsBitSource", "default_source"),
         ),
     ),
-    sampler("bits.fair", "Bits of the key stream are independent and fair.", "citation:the operating system's entropy and AES-256"),
+    sampler(
+        "bits.fair",
+        "Every source has a key stream of its own, also after a fork, whose bits are independent and fair.",
+        "citation:the operating system's entropy and AES-256; docs/sampling.md, bits",
+    ),
     sampler("balls", "Balls contain the exponential and what is computed from it.", "citation:Johansson 2017"),
     sampler(
         "sampler.exponential",
@@ -75,7 +79,8 @@ SAMPLERS: Final = (
         *runs("flow.envelope", "alone", "together"),
         *runs("flow.repeating", "tails", "batches"),
         *runs("flow.laws", "sampler", "assigned"),
-        *lemmas("samplers.kernel_words", "samplers.kernel_places", "samplers.compaction", "samplers.tail_cells"),
+        *lemmas("samplers.kernel_words", "samplers.kernel_places", "samplers.pattern", "samplers.compaction"),
+        *lemmas("samplers.tail_cells", "samplers.tail_above"),
         needs=("sampler.envelope_law", "sampler.table", "sampler.exponential", "sampler.numpy", "bits", "balls"),
         binds=(
             *code("mechanisms/sampling/kernel.py", "draw", "draw_one", "one_trial", "many_trials", "_tail", "_steps", "_close"),
@@ -95,7 +100,7 @@ SAMPLERS: Final = (
     ),
     sampler(
         "sampler.numpy",
-        "Numpy does to every entry what Python does to numbers that fit, where proofs follow it; floats are IEEE 754.",
+        "CPython computes as its reference says; numpy does the same to every entry, of numbers that fit; floats are IEEE 754.",
         "citation:numpy's manual on take, repeat, cumsum, flatnonzero, divmod, ldexp, shifts, masks, comparisons and indexing",
     ),
     sampler(

@@ -338,6 +338,22 @@ LEMMAS: Final = (
         _TAIL,
     ),
     Lemma(
+        "samplers.tail_above",
+        "First digits above a quotient that is rounded down lie beyond a tail's envelope C, d beyond its next whole number.",
+        "q d E A C V",
+        ("0 < A", "0 <= d", "V == q + 1 + d", f"E*{2**64} < (q + 1)*A", f"{2**60}*C <= E"),
+        f"{2**124}*C <= V*A",
+        _TAIL,
+    ),
+    Lemma(
+        "samplers.pattern",
+        "Trials that are accepted with weight w of W, given that both are, are independent draws in proportion to the weights.",
+        "a v w W x y",
+        ("0 < a", "0 < W", "v == x*W", "w == y*W"),
+        "(a*v)*(a*w) == (a*W)*(a*W)*(x*y)",
+        "docs/sampling.md, corollary",
+    ),
+    Lemma(
         "samplers.compaction",
         "Of n trials r are rejected, h of them among the first n - r: as many of the others lie among the last r.",
         "n:int r:int h:int last:int",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +11,8 @@ from mechanisms.laws import law
 from mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from mechanisms.laws.discrete_laplace import DiscreteLaplace
 from mechanisms.laws.rounded_gaussian import RoundedGaussian
-from mechanisms.sampling import weights
+from mechanisms.sampling import estimates, weights
+from mechanisms.sampling.estimates import Estimate
 from proofs.flow.following import Subject, follow
 from proofs.flow.releasing import require, require_same
 from proofs.flow.terms import unknown
@@ -49,6 +51,8 @@ def discrete_gaussian() -> None:
     require_same(subject.weight(k), unknown("call", exponent.exp, (), ()), "a weight")
     require_same(subject.decay(k), k / variance, "the decay")
     require_same(subject.width_squared, variance, "the width")
+    # At k = 2^s y the exponent is (rate) y^2.
+    _require_formula(subject, lambda shift: unknown("**", 4, shift) / (2 * variance), power=2)
 
 
 def discrete_laplace() -> None:
@@ -59,8 +63,25 @@ def discrete_laplace() -> None:
     require_same(subject.weight(k), unknown("call", exponent.exp, (), ()), "a weight")
     require_same(subject.decay(k), 1 / scale, "the decay")
     require_same(subject.width_squared, scale**2, "the width")
+    _require_formula(subject, lambda shift: unknown("**", 2, shift) / scale, power=1)
+
+
+def _require_formula(subject: Any, rate: Callable[[Any], Any], *, power: int) -> None:
+    """Prove that the float formula is the law's own exponential, the rate of which is rounded once."""
+    shift, reach = unknown("shift"), unknown("reach")
+    found = subject.estimate(shift, reach)
+    require_same(sorted(found), ["power", "rate"], "the parts of the float formula")
+    require_same((found["rate"], found["power"]), (unknown("nearest", rate(shift)), power), "the float formula")
+    fresh = Estimate(rate=0.0, power=1)
+    require(not fresh.correction and fresh.slack == 0, "a formula with a correction")
 
 
 def _subject(kind: type, name: str, **fields: Any) -> Any:
-    """A law of unknown parameters whose formula for weights is followed."""
-    return Subject(kind, {"weights": SimpleNamespace(**{name: follow(getattr(weights, name), _EXACT)})}, **fields)
+    """A law of unknown parameters whose formulas for weights, as balls and as floats, are followed."""
+    stem = name.removesuffix("_weight")
+    made = {"Estimate": dict, "_nearest": partial(unknown, "nearest")}
+    formulas = {
+        "weights": SimpleNamespace(**{name: follow(getattr(weights, name), _EXACT)}),
+        "estimates": SimpleNamespace(**{f"{stem}_estimate": follow(getattr(estimates, f"{stem}_estimate"), made)}),
+    }
+    return Subject(kind, formulas, **fields)

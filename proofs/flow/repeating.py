@@ -178,7 +178,9 @@ def _prove_rounds() -> None:
         "int": lambda one: unknown("int", one),
     }
     loop = loop_of(kernel.draw, ("result", "filled"), names)
-    require(loop.begin(table, _SOURCE, number, wide=False, chunk=chunk).filled == 0, "draws that are there at first")
+    first = loop.begin(table, _SOURCE, number, wide=False, chunk=chunk)
+    require(first.filled == 0, "draws that are there at first")
+    require_same(first.result, unknown("call", numpy.empty, (number,), (("dtype", numpy.int64),)), "the array of draws")
     require_same(
         loop.test(table, _SOURCE, number, wide=False, chunk=chunk, result=result, filled=filled), filled < number, "the end"
     )
