@@ -11,7 +11,8 @@ from mechanisms.sampling import kernel
 from mechanisms.sampling.envelope import EnvelopeTable
 from proofs.flow.floats import exactly
 from proofs.flow.following import Followed, Refusal, Subject, follow
-from proofs.flow.lanes import ABSENT, Column, Digits, Domain, Lane, Numpy, Places, Source
+from proofs.flow.lanes import ABSENT, Column, Digits, Domain, Lane, Numpy, Places, Position, Source, rounds
+from proofs.flow.loops import require_separate_rounds
 from proofs.flow.releasing import require, require_same
 from proofs.flow.terms import Term, Undecided, Walk, positive, power_of_two, same, unknown, walk_through
 
@@ -25,12 +26,18 @@ class Uniform:
 
     digits: Digits
     bits: Any
+    rounds: tuple[Position, ...]
 
     followed = True
 
     def less(self, value: Callable[[Any], Any]) -> Any:
         """Whether the number is below a real number."""
+        self.require_own()
         return unknown("below", self.digits, self.bits, value(unknown("precision")))
+
+    def require_own(self) -> None:
+        """Prove that it was drawn for the trial that asks it, not for another round of a loop."""
+        require(self.rounds == (*rounds,), "a number is shared by trials")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +52,7 @@ class _Lazies:
         require(source is self.source and step is self.step, "more digits come from elsewhere")
         _, low, high = value.parts
         require_same(high - low, bits, "the number of digits of a uniform number")
-        return Uniform(value, bits)
+        return Uniform(value, bits, (*rounds,))
 
     def __call__(self, source: Source, first_bits: Any, step: Any) -> Uniform:
         """A number of which the first digits are drawn now, as `LazyUniform` does."""
@@ -79,8 +86,10 @@ class Case:
         """Whole numbers that were computed in machine words."""
         return self.source.ranged
 
-    def begin(self) -> Source:
-        """The source of bits at the beginning of a path."""
+    def begin(self, *, is_shared: bool = False) -> Source:
+        """The source of bits at the beginning of a path, which one trial or many draw from."""
+        rounds.clear()  # a path that refuses leaves the round that it is in
+        self.source.is_shared = is_shared
         for seen in (self.source.words, self.source.ranged, self.closed):
             seen.clear()
         return self.source
@@ -102,7 +111,7 @@ class Case:
             "np": Numpy(), "object": "object", "len": lambda array: array.domain, "int": lambda number: number, "bool": bool,
             "freeze": lambda array: array, "too_large": Refusal, "ball": _BALL, "FLOAT_SLACK": _FLOAT_SLACK,
             "LazyUniform": _Lazies(source, tuning.step),
-            "_tail": lambda _, uniform, *, negative: unknown("tail", uniform.digits, uniform.bits, bool(negative)),
+            "_tail": _tail,
             "_close": lambda out, rejected: closed.append((out, rejected)),
         }  # fmt: skip
         table = Subject(EnvelopeTable, names, tuning=tuning, shift=shift, spread=spread, estimate=estimate, **fields, **columns)
@@ -134,6 +143,12 @@ class _Cells:
         return tuple(getattr(self.table, name).item(place) for name in ("level", "heights", "doublings"))
 
 
+def _tail(_: Any, uniform: Uniform, *, negative: Any) -> Any:
+    """In place of the tail's sampler: what it depends on."""
+    uniform.require_own()
+    return unknown("tail", uniform.digits, uniform.bits, bool(negative))
+
+
 def _estimated(blocks: Lane) -> Lane:
     """The float formula, entry by entry."""
     value = ABSENT if blocks.value is ABSENT else unknown("estimate", blocks.value)
@@ -148,6 +163,8 @@ def alone() -> None:
 
 def together() -> None:
     """Prove that every trial of a batch does to its own digits what a single one does, within machine words."""
+    for function in (kernel.many_trials, kernel._place, kernel._are_under, kernel._decide_many):  # noqa: SLF001
+        require_separate_rounds(function)
     _prove_trials(_many)
 
 
@@ -195,7 +212,7 @@ def _many(case: Case) -> Iterator[Trial]:
     def run() -> Any:
         out = Lane(everywhere, unknown("unwritten"), "int64", case.ranged)
         try:
-            program(table, case.begin(), out)
+            program(table, case.begin(is_shared=True), out)
         except Refusal as refusal:
             return refusal
         return out

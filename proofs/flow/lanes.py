@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
 from proofs.flow.releasing import require
 from proofs.flow.terms import Term, Undecided, power_of_two, same
+
+rounds: Final[list[Position]] = []
+"""The rounds of loops over places that are under way; what they do to whole arrays they do as often as there are places."""
 
 ABSENT: Final = Term("no entry")
 """The value in an array that has no entry for the trial."""
@@ -132,7 +135,7 @@ class Lane:
 
     def _become(self, other: Lane) -> Self:
         """Take the entry of a result, in place: whoever holds this array sees it."""
-        require(other.dtype == self.dtype, "an array that changes its type in place")
+        require(other.dtype == self.dtype and not rounds, "an array that changes its type in place, or in every round of a loop")
         self.value = other.value
         return self
 
@@ -158,6 +161,7 @@ class Lane:
 
     def __setitem__(self, places: Any, value: Any) -> None:
         place = self._place(places)
+        require(not rounds or isinstance(places, Position), "other entries are written in every round of a loop")
         if isinstance(value, Lane):
             require(value.domain is place.domain and value.dtype == self.dtype, "entries go to other places, or into another type")
         else:
@@ -181,9 +185,15 @@ class Places(Lane):
         super().__init__(domain, Term("place") if is_there else ABSENT, "places", [])
         self.within, self.is_there = within, is_there
 
-    def tolist(self) -> list[Position]:
+    def tolist(self) -> Iterator[Position]:
         """The place of the trial alone: a round of a loop over places that stands for all."""
-        return [Position(self.domain, self.within)] if self.is_there else []
+        if self.is_there:
+            position = Position(self.domain, self.within)
+            rounds.append(position)
+            try:
+                yield position
+            finally:
+                rounds[:] = [one for one in rounds if one is not position]
 
 
 @dataclass(frozen=True)
@@ -232,17 +242,24 @@ class Column:
 class Source:
     """A source of random words, which are different words at every call."""
 
+    is_shared: bool = False  # by many trials: a number is for one of them, so it is drawn in a round of its own
     words: list[Digits] = field(default_factory=list)
     ranged: list[tuple[str, Any]] = field(default_factory=list)
 
     def bits(self, count: Any) -> Digits:
         """One word."""
+        require(bool(rounds) or not self.is_shared, "one word for many trials")
+        return self._word(count)
+
+    def _word(self, count: Any) -> Digits:
+        """A word that is not drawn elsewhere."""
         self.words.append(Digits(Term(f"word {len(self.words)}"), 0, count))
         return self.words[-1]
 
     def uniform(self, bits: Any, size: Domain) -> Lane:
         """A word for every place."""
-        return Lane(size, self.bits(bits), "unsigned", self.ranged)
+        require(not rounds, "words for all trials in every round of a loop")
+        return Lane(size, self._word(bits), "unsigned", self.ranged)
 
 
 class Numpy:
@@ -261,7 +278,7 @@ class Numpy:
 
     def take(self, column: Column, places: Lane, *, out: Lane, mode: str) -> None:
         """Entries of a table at the numbers of an array, which must not be beyond it."""
-        require(mode == "clip" and places.domain is out.domain and column.dtype == out.dtype, "entries go elsewhere")
+        require(mode == "clip" and not rounds and places.domain is out.domain and column.dtype == out.dtype, "entries go elsewhere")
         out.value = column.item(places.value)
 
     def abs(self, array: Lane) -> Lane:

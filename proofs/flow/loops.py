@@ -7,7 +7,7 @@ import hashlib
 import inspect
 import linecache
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -56,6 +56,14 @@ def loop_of(function: Callable[..., Any], state: tuple[str, ...], stands: Mappin
         raise Undecided(f"{function.__qualname__} has another loop")
     ((place, loop),) = loops
     given = [one.arg for one in (*definition.args.args, *definition.args.kwonlyargs)]
+    before, after = definition.body[:place], definition.body[place + 1 :]
+    hidden = _stored(*before) - {*state}
+    if (
+        (_stored(definition) - {*state}) & {*given}
+        or hidden & _loaded(loop, *after)
+        or (_stored(loop) - {*state}) & _loaded(*after)
+    ):
+        raise Undecided(f"{function.__qualname__} carries other names than {', '.join(state)}")
     kept = f"return _State({{{', '.join(f'{name!r}: {name}' for name in state)}}})"
     own = [*given, *(name for name in state if name not in given)]
 
@@ -70,8 +78,52 @@ def loop_of(function: Callable[..., Any], state: tuple[str, ...], stands: Mappin
         return follow(piece, {**stands, "_State": State})
 
     return Loop(
-        part("begin", given, definition.body[:place], kept),
+        part("begin", given, before, kept),
         part("test", own, [ast.Return(loop.test)]),
         part("round", own, loop.body, kept),
-        part("end", own, definition.body[place + 1 :] or [ast.Pass()]),
+        part("end", own, after or [ast.Pass()]),
     )
+
+
+def _stored(*nodes: ast.AST) -> set[str]:
+    """The names that are written."""
+    names = (one for node in nodes for one in ast.walk(node) if isinstance(one, ast.Name))
+    return {one.id for one in names if not isinstance(one.ctx, ast.Load)}
+
+
+def _loaded(*nodes: ast.AST) -> set[str]:
+    """The names that are read."""
+    names = (one for node in nodes for one in ast.walk(node) if isinstance(one, ast.Name))
+    return {one.id for one in names if isinstance(one.ctx, ast.Load)}
+
+
+def require_separate_rounds(function: Callable[..., Any]) -> None:
+    """Refuse a loop that carries a name from one round to the next: then one round would not stand for all."""
+    for loop in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))):
+        if isinstance(loop, ast.While):
+            raise Undecided("a loop without an end that is known")
+        if isinstance(loop, ast.For):
+            names = [one for statement in loop.body for one in _names_in_order(statement)]
+            written = {name for name, is_read in names if not is_read}
+            known = {one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)}
+            for name, is_read in names:
+                if is_read and name in written - known:
+                    raise Undecided(f"{name} is carried from one round to the next")
+                known |= set() if is_read else {name}
+
+
+def _names_in_order(node: ast.AST) -> Iterator[tuple[str, bool]]:
+    """The names of a statement as they are read (True) and written (False), values before targets."""
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        yield node.target.id, True
+    if isinstance(node, (ast.If, ast.For, ast.While, ast.Try)):
+        # What is written on some paths only counts as read at once, if it is written at all.
+        inside = [pair for child in ast.iter_child_nodes(node) for pair in _names_in_order(child)]
+        yield from (pair for pair in inside if pair[1])
+        yield from (pair for pair in inside if not pair[1])
+        return
+    children = sorted(ast.iter_child_nodes(node), key=lambda child: isinstance(getattr(child, "ctx", None), ast.Store))
+    for child in children:
+        yield from _names_in_order(child)
+    if isinstance(node, ast.Name):
+        yield node.id, isinstance(node.ctx, ast.Load)

@@ -12,7 +12,7 @@ from mechanisms.sampling import envelope, weights
 from mechanisms.sampling.envelope import SHIPPED
 from proofs.flow.arrays import COLUMN, INSIDE, Building, Runs
 from proofs.flow.following import Followed, Refusal, follow
-from proofs.flow.loops import loop_of
+from proofs.flow.loops import loop_of, require_separate_rounds
 from proofs.flow.releasing import require, require_same
 from proofs.flow.terms import Term, positive, same, unknown, walk_through
 
@@ -54,6 +54,8 @@ class _Stop:
 
 def table() -> None:
     """Prove what every column, block and cell of a table is made from, for blocks of one integer and for longer ones."""
+    for function in (unwrap(envelope.envelope_table), envelope._thresholds, envelope._covering):  # noqa: SLF001
+        require_separate_rounds(function)
     for shift in (0, positive("shift")):
         fitting: list[Any] = []
         names = _names(shift, fitting)
