@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from dpaudit import Adjacency, Target, audit
 from dpaudit.auditor.verdict.verdicts import verdict_of
-from dpaudit.report import to_json
+from dpaudit.report import to_html, to_json, to_junit, to_sarif, to_text
 from dpaudit.results import Verdict
 from mechanisms import DiscreteGaussianMechanism, source_from
 
@@ -43,6 +43,10 @@ def test_a_claim_is_proven_if_no_step_of_its_chain_is_tested_and_the_runs_agree(
     (result,) = report.results
     assert (Verdict.PROVEN, 0) == (result.verdict, report.exit_code)
     assert "It takes as given: bits are fair (the operating system); " in result.summary
+    assert all(
+        "bits are fair (the operating system)" in shown
+        for shown in (to_text(report, width=400), to_html(report), to_junit(report), to_sarif(report))
+    )
     assert f'"verdict": "{Verdict.PROVEN}"' in to_json(report)
 
     def verdict(proof=result.proof, *, rejected=False, power_target=Fraction(5, 4), properties=result.properties):
