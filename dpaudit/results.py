@@ -258,8 +258,8 @@ class ProofStep:
 class Proof:
     """What the proof that a target names shows of its claim, after it was checked again in the audit.
 
-    `status` is "proven", "in part" (steps are enumerated, tested, recorded or open), "refuted" (by a certified counterexample),
-    "stale" (source or specification changed since) or "unknown" (see `reason`); `claim` is what it shows.
+    `status` is "proven", "in part" (steps are certified, enumerated, tested, recorded or open), "refuted" (by a certified
+    counterexample), "stale" (source or specification changed since) or "unknown" (see `reason`); `claim` is what it shows.
     """
 
     status: str

@@ -4,28 +4,45 @@ from __future__ import annotations
 
 from typing import Final
 
-from proofs.nodes import argument, code, composition, lemmas, sampler, sensitivity
+from proofs.nodes import argument, code, composition, lemmas, runs, sampler, sensitivity
 
 _TESTS: Final = "test:tests/mechanisms/"
 _SAMPLING: Final = f"{_TESTS}sampling/"
 
 SAMPLERS: Final = (
-    sampler("bits", "Bits are independent and fair.", "citation:the operating system's entropy and AES-256"),
+    sampler(
+        "bits",
+        "Numbers are the digits of bytes of a key stream, and every byte is handed out once.",
+        *runs("flow.streams", "numbers", "stream"),
+        needs=("bits.fair", "sampler.numpy"),
+        binds=(
+            *code("mechanisms/sampling/keystream.py", "KeyStream", "words", "number"),
+            *code("mechanisms/sampling/random.py", "OsBitSource", "default_source"),
+        ),
+    ),
+    sampler(
+        "bits.fair",
+        "Every source has a key stream of its own, also after a fork, whose bits are independent and fair.",
+        "citation:the operating system's entropy and AES-256; docs/sampling.md, bits",
+    ),
     sampler("balls", "Balls contain the exponential and what is computed from it.", "citation:Johansson 2017"),
     sampler(
         "sampler.exponential",
         "certexp errs by less than 2^-51, and the float comparison of the envelope by less than its slack.",
-        "run:proofs.certexp:prove",
-        "run:proofs.comparison:prove_comparison",
-        needs=("balls",),
+        *runs("certexp", "prove"),
+        *runs("comparison", "prove_comparison"),
+        *runs("flow.floats", "exponential", "formula"),
+        needs=("balls", "sampler.numpy"),
         binds=(
             *code("mechanisms/sampling/exactnum.py", "certexp", "certexp_one"),
+            *code("mechanisms/sampling/estimates.py", "Estimate"),
             *code("mechanisms/sampling/kernel.py", "_decide_one"),
         ),
     ),
     sampler(
         "sampler.lazy",
         "A lazy comparison answers only what is certain, and is a coin of exactly its probability.",
+        *runs("flow.repeating", "comparisons"),
         *lemmas("samplers.lazy_below", "samplers.lazy_above", "samplers.lazy_digit"),
         needs=("bits", "balls"),
         binds=code("mechanisms/sampling/exactnum.py", "LazyUniform"),
@@ -58,17 +75,33 @@ SAMPLERS: Final = (
     ),
     sampler(
         "sampler.envelope",
-        "The envelope kernel has that law with every tape of small words; the tables that ship hold their weights.",
-        f"{_SAMPLING}test_kernel.py::test_every_outcome_has_exactly_its_mass_over_all_tapes",
-        f"{_SAMPLING}test_envelope.py::test_every_integer_lies_in_exactly_one_block_or_tail",
-        f"{_SAMPLING}test_envelope.py::test_the_shipping_cells_hold_the_weights",
-        f"{_SAMPLING}test_draws.py::test_draws_are_what_their_bits_stand_for_whatever_the_chunk",
-        needs=("sampler.envelope_law", "sampler.exponential", "bits", "balls"),
+        "Every trial, alone or in a batch of int64, has that law; draws are the accepted trials, chosen by their places.",
+        *runs("flow.envelope", "alone", "together"),
+        *runs("flow.repeating", "tails", "batches"),
+        *runs("flow.laws", "sampler", "assigned"),
+        *lemmas("samplers.kernel_words", "samplers.kernel_places", "samplers.pattern", "samplers.compaction"),
+        *lemmas("samplers.tail_cells", "samplers.tail_above"),
+        needs=("sampler.envelope_law", "sampler.table", "sampler.exponential", "sampler.numpy", "bits", "balls"),
         binds=(
             *code("mechanisms/sampling/kernel.py", "draw", "draw_one", "one_trial", "many_trials", "_tail", "_steps", "_close"),
-            *code("mechanisms/sampling/envelope.py", "EnvelopeTable", "envelope_table"),
+            *code("mechanisms/laws/law.py", "envelope_sampler"),
         ),
-        kind="enumerated",
+    ),
+    sampler(
+        "sampler.table",
+        "Every table that is built covers the weights of its law, block by block, and decides at once only what is certain.",
+        *runs("flow.tables", "table", "sides", "search", "columns"),
+        *lemmas(
+            *("samplers.table_covers", "samplers.table_under", "samplers.table_levels", "samplers.table_accepts"),
+            *("samplers.table_rejects", "samplers.table_shift", "samplers.table_words", "samplers.tail_cells"),
+        ),
+        needs=("sampler.numpy", "balls"),
+        binds=code("mechanisms/sampling/envelope.py", "EnvelopeTable", "envelope_table"),
+    ),
+    sampler(
+        "sampler.numpy",
+        "CPython computes as its reference says; numpy does the same to every entry, of numbers that fit; floats are IEEE 754.",
+        "citation:numpy's manual on take, repeat, cumsum, flatnonzero, divmod, ldexp, shifts, masks, comparisons and indexing",
     ),
     sampler(
         "sampler.inversion",
@@ -100,6 +133,7 @@ SAMPLERS: Final = (
     sampler(
         "sampler.laplace",
         "Discrete Laplace draws are exact, and a shift by m changes the log-probability by at most m/scale.",
+        *runs("flow.laws", "discrete_laplace"),
         *lemmas("samplers.laplace_shift", "samplers.laplace_sides"),
         needs=("sampler.envelope", "sampler.geometric"),
         binds=code("mechanisms/laws/discrete_laplace.py", "DiscreteLaplace"),
@@ -107,6 +141,7 @@ SAMPLERS: Final = (
     sampler(
         "sampler.gaussian",
         "Discrete Gaussian draws have the recurrence of their law; rejection from Laplace proposals would give the same.",
+        *runs("flow.laws", "discrete_gaussian"),
         *lemmas("samplers.gaussian_step", "samplers.gaussian_rejection", "samplers.gaussian_tail"),
         needs=("sampler.envelope", "sampler.coin"),
         binds=code("mechanisms/laws/discrete_gaussian.py", "DiscreteGaussian"),
@@ -115,8 +150,13 @@ SAMPLERS: Final = (
         "sampler.rounded",
         "Rounded Gaussian draws are roundings of a real Gaussian, so that noise on whole steps is rounded afterwards.",
         "lemma:arguments.rounding",
-        needs=("sampler.envelope",),
+        needs=("sampler.envelope", "sampler.rounded_weights"),
         binds=code("mechanisms/laws/rounded_gaussian.py", "RoundedGaussian"),
+    ),
+    sampler(
+        "sampler.rounded_weights",
+        "The balls of the rounded Gaussian hold its weights, which fall as its decay says; its float formula is within its slack.",
+        "citation:docs/sampling.md, rounded Gaussian, and tails by one uniform number",
     ),
     sampler(
         "sampler.floats",
@@ -244,9 +284,20 @@ ARGUMENTS: Final = (
         f"{_TESTS}test_every_mechanism.py::test_on_a_tape_every_mechanism_shows_what_it_read_and_gives_what_was_recorded",
         "test:tests/accounting/test_pricing.py::test_a_log_is_priced_as_the_composition_of_its_entries",
         "test:tests/accounting/test_composition.py::test_a_composition_of_pairs_is_what_brute_force_gives",
-        needs=("composition.rules",),
+        needs=("composition.log",),
         binds=(*code("dpaudit/releases.py", "note"), *code("dpaudit/accounting/pricing.py", "price_releases")),
         kind="certified",
+    ),
+    composition(
+        "composition.log",
+        "Every release of a log is in its price, with its law, as often as it was made.",
+        *runs("flow.logs", "priced", "composed"),
+        needs=("composition.rules",),
+        binds=(
+            *code("dpaudit/releases.py", "note"),
+            *code("dpaudit/accounting/pricing.py", "price_releases"),
+            *code("dpaudit/accounting/privacy_loss.py", "compose"),
+        ),
     ),
     composition(
         "composition.rules",

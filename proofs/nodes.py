@@ -13,6 +13,11 @@ _KINDS: Final[dict[str, Kind]] = {"citation": "axiom", "test": "tested"}
 """The kind of a node by the scheme of its evidence, unless given; certificates, lemmas and running proofs make it proven."""
 
 
+def runs(module: str, *names: str) -> tuple[str, ...]:
+    """Return evidence by running proofs of one module."""
+    return tuple(f"run:proofs.{module}:{name}" for name in names)
+
+
 def lemmas(*names: str) -> tuple[str, ...]:
     """Return evidence by lemmas."""
     return tuple(f"lemma:{name}" for name in names)
@@ -44,9 +49,14 @@ mechanism: Final = partial(node, "mechanism")
 composition: Final = partial(node, "composition")
 
 
-def claim(name: str, statement: str, *tests: str, needs: tuple[str, ...]) -> Node:
-    """Return what a mechanism promises, which follows from its source and more; tests compare claim and log with the price."""
-    return node("claim", f"{name}.claim", statement, *tests, needs=(f"{name}.source", *needs, "composition"))
+def claim(name: str, statement: str, *evidence: str, needs: tuple[str, ...]) -> Node:
+    """Return what a mechanism promises, which follows from its source and more: claim and log are compared with the price.
+
+    Where a proof compares them, the claim is of one release, priced by its law. Tests compare numbers, which rest on how losses are
+    composed.
+    """
+    composed = "composition" if any(one.startswith("test:") for one in evidence) else "composition.log"
+    return node("claim", f"{name}.claim", statement, *evidence, needs=(f"{name}.source", *needs, composed))
 
 
 def learner_claim(name: str, statement: str, *tests: str, needs: tuple[str, ...]) -> Node:

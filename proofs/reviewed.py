@@ -92,7 +92,7 @@ def read_reviewed(root: Path) -> Reviewed:
         found: dict[str, Any] = json.loads((root / "proofs" / FILE).read_text(encoding="utf-8"))
         covered = found.get("covered") is True
         return Reviewed(str(found["packages"]), dict(found["stamps"]), dict(found["definitions"]), covered)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return Reviewed("", {}, {})
 
 

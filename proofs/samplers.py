@@ -18,6 +18,9 @@ _COIN: Final = "Canonne, Kamath, Steinke 2020, Algorithm 1; von Neumann 1951"
 _NORMAL: Final = "Canonne, Kamath, Steinke 2020, Algorithm 3"
 _CHOICE: Final = "docs/selection_and_queries.md, "
 
+_UPPER: Final = f"{2**140}*weight <= U"
+_LOWER: Final = f"L <= {2**140}*weight"
+
 LEMMAS: Final = (
     Lemma(
         "samplers.lazy_below",
@@ -244,6 +247,119 @@ LEMMAS: Final = (
         ("abs(a) <= 4503599627370496", "abs(b) <= 4503599627370496"),
         "abs(a + b) <= 9007199254740992",
         "IEEE 754",
+    ),
+    Lemma(
+        "samplers.table_covers",
+        "Rounded up, the cells of a block cover its largest weight: o cells of N = 256 H for a top T, doubled D-fold.",
+        "o:int N:int H:int T:int D:int U:int weight height",
+        ("0 < H", "N == 256*H", "1 <= D", "T*D <= o*N", "U <= 1208925819614629174706176*T", _UPPER, "4503599627370496*height == H"),
+        "weight*D <= o*height",
+        _ENVELOPE,
+    ),
+    Lemma(
+        "samplers.table_under",
+        "Rounded down, the cells that lie wholly under a block end at or below its least weight.",
+        "u:int N:int H:int b:int L:int weight height",
+        ("0 < H", "N == 256*H", "u*N <= b", "1208925819614629174706176*b <= L", _LOWER, "4503599627370496*height == H"),
+        "u*height <= weight",
+        _ENVELOPE,
+    ),
+    Lemma(
+        "samplers.table_levels",
+        "The cells wholly under the weights are no more than those that cover them.",
+        "u:int o:int least most height",
+        ("0 < height", "u*height <= least", "least <= most", "most <= o*height"),
+        "u <= o",
+        _ENVELOPE,
+    ),
+    Lemma(
+        "samplers.table_accepts",
+        "First digits below a threshold that is rounded down, cut to at least 0, are under the weight for every continuation.",
+        "v:int q:int j:int H:int L:int V x weight",
+        (
+            *("0 < H", "0 <= v", "v < max(q - 18446744073709551616*j, 0)", "V < v + 1"),
+            *(f"q*H*{2**140} <= L*{2**116}", f"L <= {2**140}*weight", f"x*H == {2**52}*weight"),
+        ),
+        "V < 18446744073709551616*(x - j)",
+        _ENVELOPE,
+    ),
+    Lemma(
+        "samplers.table_rejects",
+        "First digits above a threshold that is rounded up, less one, are not under the weight for any continuation.",
+        "v:int q:int j:int H:int U:int V x weight",
+        (
+            *("0 < H", "max(q - 1 - 18446744073709551616*j, 0) < v", "v <= V"),
+            *(f"U*{2**116} <= q*H*{2**140}", f"{2**140}*weight <= U", f"x*H == {2**52}*weight"),
+        ),
+        "18446744073709551616*(x - j) <= V",
+        _ENVELOPE,
+    ),
+    Lemma(
+        "samplers.table_shift",
+        "The square of the scale, at most 2^(e + 1), is below 2^14 blocks of 2^s integers, squared.",
+        "e:int h:int s:int",
+        ("2*h <= e", "e <= 2*h + 1", "(h < 6 and s == 0) or (6 <= h and s == max(1, h - 6))"),
+        "e + 1 - 2*s <= 14",
+        _ENVELOPE,
+    ),
+    Lemma(
+        "samplers.table_words",
+        "Tops of columns, doubled only where twice the weights before them allow it, fit 64 bits, for up to 2^13 single columns.",
+        "T:int U:int D:int W:int n:int",
+        (
+            *("1 <= D", f"0 <= U and U <= {2**140 + 1}", f"{2**80}*(T - 1) < U and 0 <= T", f"0 <= n and n <= {2**13}"),
+            *(f"W <= n*{2**140 + 1}", f"D == 1 or {2**16}*U*D <= 2*W", "D <= 64"),
+        ),
+        f"T*D <= {2**61}",
+        _ENVELOPE,
+    ),
+    Lemma(
+        "samplers.kernel_words",
+        "What a trial computes in 64 bits fits: the place r in a block that begins at y, and how far y is from the first block x.",
+        "x:int y:int r:int B:int S:int",
+        ("1 <= B", "0 <= r and r < B", "-S <= x and x <= y", "y + B <= S", f"S <= {2**61}"),
+        f"abs(y + r) <= {2**61} and abs(x + r) <= {2**61} and 0 <= y - x and y - x <= {2**62}",
+        _ENVELOPE,
+    ),
+    Lemma(
+        "samplers.kernel_places",
+        "The digits of a partly covered cell are moved by fewer places than a word has, where some of them choose a neighbour.",
+        "p:int T:int t:int",
+        ("p <= 64", "1 <= T and T < p", "0 <= t and t <= T"),
+        "1 <= p - T and p - T <= 63 and 0 <= T - t and T - t <= 63 and (p - T) + (T - t) <= p",
+        _ENVELOPE,
+    ),
+    Lemma(
+        "samplers.tail_cells",
+        "The cells of a tail, rounded up, hold what bounds it.",
+        "n:int H:int B:int E:int bound height",
+        ("0 < H", "1 <= B", "E <= n*(H*256*B)", f"{2**60}*bound <= E", "4503599627370496*height == H"),
+        "bound <= n*height*B",
+        _TAIL,
+    ),
+    Lemma(
+        "samplers.tail_above",
+        "First digits above a quotient that is rounded down lie beyond a tail's envelope C, d beyond its next whole number.",
+        "q d E A C V",
+        ("0 < A", "0 <= d", "V == q + 1 + d", f"E*{2**64} < (q + 1)*A", f"{2**60}*C <= E"),
+        f"{2**124}*C <= V*A",
+        _TAIL,
+    ),
+    Lemma(
+        "samplers.pattern",
+        "Trials that are accepted with weight w of W, given that both are, are independent draws in proportion to the weights.",
+        "a v w W x y",
+        ("0 < a", "0 < W", "v == x*W", "w == y*W"),
+        "(a*v)*(a*w) == (a*W)*(a*W)*(x*y)",
+        "docs/sampling.md, corollary",
+    ),
+    Lemma(
+        "samplers.compaction",
+        "Of n trials r are rejected, h of them among the first n - r: as many of the others lie among the last r.",
+        "n:int r:int h:int last:int",
+        ("0 <= h", "h <= r", "r <= n", "last == r - (r - h)"),
+        "last == h and (n - r - h) + last == n - r",
+        "docs/sampling.md, corollary",
     ),
     Lemma(
         "samplers.proposal",

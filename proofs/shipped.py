@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from dpaudit.verifier.chain import Node
-from proofs.nodes import claim, code, lemmas, mechanism, source
+from proofs.nodes import claim, code, lemmas, mechanism, runs, source
 
 _TESTS: Final = "test:tests/mechanisms/"
 _SHIPPED: Final = "test:tests/proofs/test_shipped_paths.py::"
@@ -94,9 +94,9 @@ _NOISE: Final = (
     source(
         "steps.source",
         "Numbers and arrays are read in steps of the lattice, and written, exactly.",
-        f"{_TESTS}test_noise.py::test_writing_steps_is_exact_in_every_format",
-        f"{_SHIPPED}test_a_number_is_released_as_its_program_does_on_every_tape",
-        f"{_SHIPPED}test_an_array_is_released_as_its_program_does_on_every_tape",
+        *runs("flow.steps", "number", "array", "writing"),
+        *lemmas("samplers.room", "samplers.integer_floats"),
+        needs=("sampler.numpy",),
         binds=code("mechanisms/steps.py", "Format", "number_steps", "array_steps"),
     ),
     *_noise(

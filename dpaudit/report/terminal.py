@@ -242,6 +242,8 @@ def _picture(result: TargetResult, *, ascii_only: bool) -> Iterator[tuple[str, s
         yield "price", wording.sentence(wording.price_status(result.price)).rstrip(".").lower()
     yield "attack", f"{bar(attack or 0, attack or 0)} {wording.attacked(result.attack)}, a lower bound on the true value"
     yield "proof", ", ".join(filter(None, (wording.proof_status(result.proof), wording.proof_steps(result.proof))))
+    if result.verdict is Verdict.PROVEN and result.proof is not None:
+        yield "given", " ".join(step.statement for step in result.proof.steps if step.word == "axiom")
 
 
 def _shortest(attack: Attack) -> tuple[str, ...]:
@@ -266,7 +268,7 @@ def _last(report: Report, results: tuple[TargetResult, ...], path: str | None, *
     meaning = next((name for name, code in EXIT_CODES.items() if code == report.exit_code), "")
     said = wording.EXIT_MEANINGS.get(meaning, meaning)
     first = results[0] if results else None
-    if first is None or first.verdict is Verdict.CONSISTENT:
+    if first is None or first.verdict in (Verdict.CONSISTENT, Verdict.PROVEN):
         return f"Exit code {report.exit_code}: {said}."
     if first.verdict is Verdict.FAILED:
         again = answers(report, first, path).next_step or "mend it and repeat the command"

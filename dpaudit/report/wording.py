@@ -78,8 +78,8 @@ PROOFS: Final = {
     "refuted": "The verifier found neighbours and an event, with certified probabilities, that break the claim.",
     "stale": "The source or the specification changed after the proof was made, so it proves nothing now.",
     "unknown": "The proof does not hold, could not be checked, or shows something else than what was audited.",
-    "in part": "The chain from source code to claim stands, but some of its steps are enumerated or tested, not proven.",
-    "proven": "Every step is proven, certified or an axiom that is named; certificates were checked again in this audit.",
+    "in part": "The chain from source code to claim stands, but some of its steps are certified, enumerated or tested, not proven.",
+    "proven": "Every step is proven or an axiom that is named; proofs were checked again in this audit.",
     "not attempted": "The target names no proof.",
 }
 """What the proof witness may say, in the order in which it wants attention."""

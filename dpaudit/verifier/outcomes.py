@@ -8,11 +8,11 @@ from typing import Any, Final, Literal
 from dpaudit.verifier.refuter.witness import Witness
 
 TRUSTED: Final = (
-    "the alignment theorem, proved in docs/verification.md and read by people",
+    "the alignment theorem, proved in docs/verification.md, and for discrete laws in Rocq (proofs/rocq)",
     "the front end and the generator of obligations, tested against CPython and by mutants",
     "the kernel, or both solvers z3 and cvc5",
     "CPython's int and Fraction, python-flint's ball arithmetic",
-    "the samplers: that noise follows its law exactly, and the operating system's entropy",
+    "the samplers, whose proofs and tests are listed in docs/proofs.md, and the operating system's entropy",
     "that adjacency and public parameters are what the specification says",
     "that nobody sees time, memory, logs, or an error about private data",
 )

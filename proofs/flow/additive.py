@@ -58,6 +58,8 @@ def _array(path: Released, draw: Term, noise: Subject, value: Term, steps: Term)
     require_same(function, noise.law.sampler.many, "what is drawn from")
     require_same(number, path.count * path.dimension, "the number of draws")
     require(wide is False, "wide draws in an array")
+    within = [answer for question, answer in path.walk.decided if same(question, noise.law.sampler.reach > 2**61)]
+    require(within == [False], "blocks may reach beyond what int64 holds")
     write, (noisy, unit), _ = path.output.parts
     require(write.parts[1] == "write" and unit is noise.lattice, "the output is written in other units")
     shaped, read = noisy.parts

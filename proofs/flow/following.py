@@ -24,6 +24,8 @@ def follow(function: Callable[..., Any], stands: Mapping[str, Any]) -> Callable[
     if not isinstance(function, FunctionType) or function.__closure__ is not None:
         raise Undecided(f"{function!r} is no plain function")
     code = followable(function)
+    if hidden := {"op", "parts"} & {*_names_of(code)} - {*stands}:
+        raise Undecided(f"{function.__qualname__} asks for {hidden}, which stand-ins have of their own")
     reached: dict[str, Any] = {"__builtins__": {"__import__": _imported}, IDENTITY: _is_one}
     for name in _names_of(code):
         value = function.__globals__.get(name, getattr(builtins, name, None))

@@ -8,7 +8,7 @@ import linecache
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from types import CodeType, FunctionType
-from typing import Final
+from typing import Any, Final
 
 from dpaudit.binding import is_same_code
 from proofs.flow.terms import Undecided
@@ -21,6 +21,9 @@ _HIDDEN: Final = (
     ast.TryStar, ast.ClassDef,
 )  # fmt: skip
 """What may catch an error, look at the type of a value or run later without asking the value."""
+
+_PLAIN: Final = ("working_precision", "np.errstate")
+"""Context managers that change a setting for a block and let every error pass."""
 
 _FUTURE: Final = 0x1FF0000
 """The flags of a code object that say which features of `__future__` it was compiled with."""
@@ -80,8 +83,11 @@ class _Asking(ast.NodeTransformer):
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def visit(self, node: ast.AST) -> ast.AST:
+    def visit(self, node: ast.AST) -> Any:
         """Refuse what is hidden, and go on."""
+        if isinstance(node, ast.With) and all(map(_is_plain, node.items)):
+            entered = [ast.copy_location(ast.Expr(one.context_expr), node) for one in node.items]
+            return [self.visit(one) for one in (*entered, *node.body)]
         if isinstance(node, _HIDDEN):
             raise Undecided(f"{self.name} has a {type(node).__name__}, which may hide a path")
         if isinstance(node, ast.Try) and (node.finalbody or node.orelse or not all(map(_raises, node.handlers))):
@@ -93,6 +99,12 @@ class _Asking(ast.NodeTransformer):
             asked = ast.copy_location(ast.Call(ast.Name(IDENTITY, ast.Load()), [node.left, *node.comparators], []), node)
             return asked if isinstance(node.ops[0], ast.Is) else ast.copy_location(ast.UnaryOp(ast.Not(), asked), node)
         return self.generic_visit(node)
+
+
+def _is_plain(item: ast.withitem) -> bool:
+    """Whether what a block is entered with neither catches errors nor binds a name."""
+    call = item.context_expr
+    return item.optional_vars is None and isinstance(call, ast.Call) and ast.unparse(call.func) in _PLAIN
 
 
 def _raises(handler: ast.ExceptHandler) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from dpaudit.verifier.kernel.polynomials import UNIT, Polynomial, plus, times
 
 ARITHMETIC: Final = {"+", "-", "*", "/"}
+_READ: Final = ARITHMETIC | {"**"}
 _MOST_DECISIONS: Final = 40
 
 
@@ -118,8 +119,14 @@ class Term:
 
 
 def _operation(op: str, *, turned: bool = False) -> Callable[[Term, Any], Term]:
-    """A method for one operator."""
-    return (lambda self, other: Term(op, other, self)) if turned else (lambda self, other: Term(op, self, other))
+    """A method for one operator; an array that holds stand-ins answers for itself."""
+
+    def method(self: Term, other: Any) -> Any:
+        if hasattr(type(other), "answers"):
+            return NotImplemented
+        return Term(op, other, self) if turned else Term(op, self, other)
+
+    return method
 
 
 for _name, _op in {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**"}.items():
@@ -128,10 +135,33 @@ for _name, _op in {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv
     setattr(Term, f"__i{_name}__", _operation(_op))
 for _name, _op in {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items():
     setattr(Term, f"__{_name}__", _operation(_op))
-setattr(Term, "__neg__", lambda self: Term("-", 0, self))  # noqa: B010 - like the others
+for _name, _made in {
+    "neg": lambda self: Term("-", 0, self),
+    "lshift": lambda self, places: self * power_of_two(places),
+    "rlshift": lambda self, number: power_of_two(self) if number == 1 else number * power_of_two(self),
+    "rshift": lambda self, places: Term(">>", self, places),
+    "rrshift": lambda self, number: Term(">>", number, self) if number else 0,
+    "and": lambda self, other: Term("&", self, other),
+    "or": lambda self, other: Term("|", self, other),
+}.items():
+    setattr(Term, f"__{_name}__", _made)
 
 
-def positive(name: str) -> Term:
+def unknown(op: str, *parts: Any) -> Any:
+    """A stand-in, or an operation on some, to be used like a number."""
+    return Term(op, *parts)
+
+
+def power_of_two(exponent: Any) -> Any:
+    """2 to a power that is a whole number or a stand-in for one."""
+    if isinstance(exponent, int):
+        return 1 << exponent
+    if exponent.op == "+" and any(isinstance(part, int) for part in exponent.parts):
+        return power_of_two(exponent.parts[0]) * power_of_two(exponent.parts[1])
+    return Term("2^", exponent)
+
+
+def positive(name: str) -> Any:
     """A stand-in for a positive number."""
     return Term("positive", Term(name))
 
@@ -158,6 +188,8 @@ def same(first: Any, second: Any) -> bool:
         return alike and all(same(one, other) for one, other in zip(first, second, strict=True))
     if not isinstance(first, Term) and not isinstance(second, Term):
         return type(first) is type(second) and bool(first == second) if not _numbers(first, second) else bool(first == second)
+    if isinstance(first, Term) and isinstance(second, Term) and not {first.op, second.op} & _READ:
+        return _alike(first, second)
     atoms: list[Term] = []
     try:
         (up, down), (other_up, other_down) = _quotient(first, atoms), _quotient(second, atoms)

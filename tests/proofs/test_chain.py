@@ -190,7 +190,14 @@ def test_a_false_or_empty_lemma_is_no_evidence(hypotheses, reason):
 def test_what_a_claim_rests_on_is_told_by_the_word_behind_it():
     found = rests_on(NODES, "LaplaceMechanism.claim")
     assert "LaplaceMechanism.mechanism" in found["proven"]
-    assert ["bits", "balls", "sampler.series", "declared"] == found["axiom"]
+    assert ["bits.fair", "balls", "sampler.series", "sampler.numpy", "declared"] == found["axiom"]
+
+
+def test_gaussian_noise_is_proven_from_its_bits_to_its_claim():
+    axioms = ["bits.fair", "balls", "sampler.series", "sampler.numpy", "declared"]
+    found = rests_on(NODES, "DiscreteGaussianMechanism.claim")
+    assert ({"proven", "axiom"}, axioms) == (set(found), found["axiom"])
+    assert {"proven", "axiom"} == set(rests_on(NODES, "GaussianMechanism.claim"))
 
 
 def changed(folder, path, old, new):

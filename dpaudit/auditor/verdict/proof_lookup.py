@@ -107,10 +107,10 @@ def _statement_of(node: Any) -> str:
 
 
 def _status(steps: Sequence[ProofStep], fallen: Sequence[str]) -> str:
-    """Return the word for a chain: one with a step that is enumerated, tested, only on record or not covered is not "proven"."""
+    """Return the word for a chain: it is "proven" if every step is, or is an axiom that is named."""
     if fallen:
         return "stale" if any("stale: " in reason for reason in fallen) else "unknown"
-    return "in part" if any(step.word in ("enumerated", "tested", "recorded", "open") for step in steps) else "proven"
+    return "proven" if all(step.word in ("proven", "axiom") for step in steps) else "in part"
 
 
 def _check_program(name: str) -> ProofFinding:

@@ -80,8 +80,17 @@ def verdict_of(
         )
     factor = attack.power.factor
     if attack.unread is None and factor is not None and factor <= power_target:
-        return Verdict.CONSISTENT, f"{found}{_not_covered(attack)}"
+        return _supported(proof, f"{found}{_not_covered(attack)}")
     return Verdict.INCONCLUSIVE, found
+
+
+def _supported(proof: Proof | None, found: str) -> tuple[Verdict, str]:
+    """Say that a claim is consistent with the runs, or also proven from its source, and then what the proof takes as given."""
+    # The proof of a program does not reach its samplers; a claim of a graph rests on all that there is.
+    if proof is None or proof.status != "proven" or "#" not in proof.name:
+        return Verdict.CONSISTENT, found
+    given = "; ".join(step.statement.rstrip(".") for step in proof.steps if step.word == "axiom")
+    return Verdict.PROVEN, f"No step of the proof rests on tests. It takes as given: {given}. {found}"
 
 
 def _is_open(check: Property) -> bool:

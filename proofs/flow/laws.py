@@ -1,0 +1,87 @@
+"""The laws that the envelope draws from: their weights, how fast their tails fall, and the sampler that they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+from mechanisms.laws import law
+from mechanisms.laws.discrete_gaussian import DiscreteGaussian
+from mechanisms.laws.discrete_laplace import DiscreteLaplace
+from mechanisms.laws.rounded_gaussian import RoundedGaussian
+from mechanisms.sampling import estimates, weights
+from mechanisms.sampling.estimates import Estimate
+from proofs.flow.following import Subject, follow
+from proofs.flow.releasing import require, require_same
+from proofs.flow.terms import unknown
+
+_EXACT = {"arb": lambda number: number, "fmpq": lambda top, bottom: top / bottom, "abs": partial(unknown, "abs")}
+
+
+def sampler() -> None:
+    """Prove that the laws draw by the envelope's kernel from the table that is built for them."""
+    many, one, source, number, wide = map(unknown, ("draw", "draw_one", "source", "number", "wide"))
+    drawn, building = unknown("law"), unknown("envelope_table")
+    made: Any = follow(law.envelope_sampler, {"envelope_table": building, "Sampler": _parts, "draw": many, "draw_one": one})
+    table = building(drawn)
+    draws, draw, reach = made(drawn)
+    require_same(draws(source, number, wide), unknown("call", many, (table, source, number), (("wide", wide),)), "many draws")
+    require_same(draw(source), unknown("call", one, (table, source), ()), "a draw")
+    require_same(reach, table.start, "the reach")
+
+
+def assigned() -> None:
+    """Prove that the three laws have this sampler."""
+    for kind in (DiscreteLaplace, DiscreteGaussian, RoundedGaussian):
+        require(kind.__dict__["sampler"].func is law.envelope_sampler, "another sampler")
+
+
+def _parts(*parts: Any) -> tuple[Any, ...]:
+    """The parts of a `Sampler`."""
+    return parts
+
+
+def discrete_gaussian() -> None:
+    """Prove that the weights are exp(-k^2 / (2 v)), and that the decay from K on is K / v."""
+    variance, k = unknown("variance"), unknown("k")
+    subject = _subject(DiscreteGaussian, "gaussian_weight", sigma_squared=variance)
+    exponent = -(k * k) * variance.denominator / (2 * variance.numerator)
+    require_same(subject.weight(k), unknown("call", exponent.exp, (), ()), "a weight")
+    require_same(subject.decay(k), k / variance, "the decay")
+    require_same(subject.width_squared, variance, "the width")
+    # At k = 2^s y the exponent is (rate) y^2.
+    _require_formula(subject, lambda shift: unknown("**", 4, shift) / (2 * variance), power=2)
+
+
+def discrete_laplace() -> None:
+    """Prove that the weights are exp(-|k| / s), and that they fall by 1 / s."""
+    scale, k = unknown("scale"), unknown("k")
+    subject = _subject(DiscreteLaplace, "laplace_weight", scale=scale)
+    exponent = -unknown("abs", k) * scale.denominator / scale.numerator
+    require_same(subject.weight(k), unknown("call", exponent.exp, (), ()), "a weight")
+    require_same(subject.decay(k), 1 / scale, "the decay")
+    require_same(subject.width_squared, scale**2, "the width")
+    _require_formula(subject, lambda shift: unknown("**", 2, shift) / scale, power=1)
+
+
+def _require_formula(subject: Any, rate: Callable[[Any], Any], *, power: int) -> None:
+    """Prove that the float formula is the law's own exponential, the rate of which is rounded once."""
+    shift, reach = unknown("shift"), unknown("reach")
+    found = subject.estimate(shift, reach)
+    require_same(sorted(found), ["power", "rate"], "the parts of the float formula")
+    require_same((found["rate"], found["power"]), (unknown("nearest", rate(shift)), power), "the float formula")
+    fresh = Estimate(rate=0.0, power=1)
+    require(not fresh.correction and fresh.slack == 0, "a formula with a correction")
+
+
+def _subject(kind: type, name: str, **fields: Any) -> Any:
+    """A law of unknown parameters whose formulas for weights, as balls and as floats, are followed."""
+    stem = name.removesuffix("_weight")
+    made = {"Estimate": dict, "_nearest": partial(unknown, "nearest")}
+    formulas = {
+        "weights": SimpleNamespace(**{name: follow(getattr(weights, name), _EXACT)}),
+        "estimates": SimpleNamespace(**{f"{stem}_estimate": follow(getattr(estimates, f"{stem}_estimate"), made)}),
+    }
+    return Subject(kind, formulas, **fields)
