@@ -2,8 +2,9 @@
 
     python benchmarks/reach.py [--sets variants tasks false ...] [--half tune] [--seconds 10] [--state FILE] [--output DIR]
 
-`variants` are textbook programs, `tasks` and `people` functions as people write them, half of each tuned on; those called `further`
-and `fourth` were written later. `false` is everything that was tried to have a false claim proven. Times are processor time, of solvers too.
+`variants` are textbook programs, `tasks` and `people` functions as people write them, half of each tuned on; those called
+`further` and `fourth` were written later. `false` is everything that was tried to have a false claim proven. Times are processor
+time, of solvers too.
 
 Needs: nothing. Size: more than a thousand programs.
 """
