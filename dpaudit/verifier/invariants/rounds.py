@@ -98,9 +98,28 @@ class Round:
     def meetings(self) -> Iterator[Term]:
         """How many of the two elements at the place of the difference are below the loop's index, where elements meet it."""
         index = self.index()
+        found = {} if index is None else self._elements_met(index)
+        counts = [choose(less(one, index or ZERO), ONE, ZERO) for one in found]
+        others = (self._in_other(one) for one in found)
+        both = [
+            add(count, choose(less(other, index or ZERO), ONE, ZERO))
+            for count, other, one in zip(counts, others, found, strict=True)
+            if other is not one
+        ]
+        yield from counts
+        yield from both
+        if len(both) > 1:
+            yield add(*both)
+
+    def met(self, index: Term) -> Iterator[tuple[Term, Term]]:
+        """The elements at the place of the difference, in both runs, where the loop compares elements with an index."""
+        yield from ((one, self._in_other(one)) for one in self._elements_met(index))
+
+    def _elements_met(self, index: Term) -> dict[Term, None]:
+        """The elements that are compared with an index, read at the place of the difference."""
         found: dict[Term, None] = {}
         for part in (one for statement in statements(self.loop.body) for one in subterms(*_terms(statement))):
-            if index is None or part.op is not Op.EQUAL or index not in part.args:
+            if part.op is not Op.EQUAL or index not in part.args:
                 continue
             met = part.args[part.args[0] is index]
             # An element, or one that a number is added to.
@@ -111,20 +130,11 @@ class Round:
                     own = element.value == private and number_of(element.args[0]) is not None
                     place = element.args[0] if own else self.pairs.position(private)
                     found[substitute(met, {element: apply(str(element.value), (place,), element.sort)})] = None
-        counts = [choose(less(one, index or ZERO), ONE, ZERO) for one in found]
-        others = (
-            substitute(one, {part: _other(part) for part in subterms(one) if self.pairs.relation(str(part.value)) is not None})
-            for one in found
-        )
-        both = [
-            add(count, choose(less(other, index or ZERO), ONE, ZERO))
-            for count, other, one in zip(counts, others, found, strict=True)
-            if other is not one
-        ]
-        yield from counts
-        yield from both
-        if len(both) > 1:
-            yield add(*both)
+        return found
+
+    def _in_other(self, term: Term) -> Term:
+        """A term in the second run, as far as its private elements go."""
+        return substitute(term, {part: _other(part) for part in subterms(term) if self.pairs.relation(str(part.value)) is not None})
 
     def phases(self) -> Iterator[Term]:
         """Tests whether an integer that the loop changes has a value that the program gives it."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from dpaudit.verifier.ordinary import iterating, numbers, texts
+from dpaudit.verifier.ordinary import iterating, kinds, numbers, texts
 from dpaudit.verifier.ordinary.lines import as_kind
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.signatures import refuse_fraction
@@ -17,6 +17,7 @@ from dpaudit.verifier.ordinary.values import (
     Counts,
     Dictionary,
     Items,
+    Kinds,
     Opaque,
     Ref,
     Scalar,
@@ -277,7 +278,9 @@ def length(state: State, node: ast.AST, found: Value) -> Value:
         case Dictionary(entries):
             return numbers.constant(state, len(entries))
         case Counts():
-            raise teach(node, "private keys", "the number of keys that are found in the data")
+            return kinds.keys_of(state, node, held)
+        case Kinds(source):
+            return kinds.number_of(state, node, source)
         case Sequence() if held.form != "iterator":
             if held.length is not None and held.index:
                 plain = held.length.code.startswith("len(") and held.length.code.count("(") == 1

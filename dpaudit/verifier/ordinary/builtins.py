@@ -8,11 +8,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.verifier.ordinary import arrays, exponentials, iterating, numbers, outcomes, texts
+from dpaudit.verifier.ordinary import arrays, exponentials, iterating, kinds, numbers, outcomes, texts
 from dpaudit.verifier.ordinary.calls import Sources, given
 from dpaudit.verifier.ordinary.lines import as_kind
 from dpaudit.verifier.ordinary.refusing import refuse, teach
-from dpaudit.verifier.ordinary.signatures import refuse_unhashable
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.subscripts import key_of
 from dpaudit.verifier.ordinary.values import (
@@ -106,6 +105,8 @@ def _list(form: str) -> Callable[[State, ast.AST, Args, Named], Value]:
         if not args:
             return Tuple(()) if form == "tuple" else state.new(Items((), form))
         found = iterating.drained(state, node, args[0])
+        if form == "set":
+            return kinds.made_of(state, node, found)
         if isinstance(found, Sequence):
             if form != "list" or found.once:
                 raise refuse(node, f"`{ast.unparse(node)}`", "keep a list", "DPA706")
@@ -113,8 +114,6 @@ def _list(form: str) -> Callable[[State, ast.AST, Args, Named], Value]:
         if any(guard is not None for guard, _ in found):
             raise refuse(node, f"`{ast.unparse(node)}`", "write a list comprehension", "DPA706")
         items = tuple(one for _, one in found)
-        if form == "set":
-            refuse_unhashable(state, node, items)
         return Tuple(items) if form == "tuple" else state.new(Items(items, form))
 
     return read

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from dpaudit.spec import LAWS
-from dpaudit.verifier.ordinary import arrays, draws, exponentials, iterating, numbers, subscripts, texts
+from dpaudit.verifier.ordinary import arrays, draws, exponentials, iterating, kinds, numbers, subscripts, texts
 from dpaudit.verifier.ordinary.attributes import attribute
 from dpaudit.verifier.ordinary.calls import Sources, call, function_of
 from dpaudit.verifier.ordinary.refusing import refuse
@@ -428,11 +428,10 @@ def _comprehension(state: State, node: Any) -> Value:
     found = iterating.comprehended(state, node, elements, state.frame, first)
     if isinstance(node, ast.ListComp):
         return iterating.as_list(state, node, found)
+    if isinstance(node, ast.SetComp):
+        return kinds.made_of(state, node, found)
     if isinstance(found, Sequence) or any(guard is not None for guard, _ in found):
         raise refuse(node, f"`{ast.unparse(node)}`", "make sets and dictionaries of keys that are written out", "DPA706")
-    if isinstance(node, ast.SetComp):
-        refuse_unhashable(state, node, tuple(one for _, one in found))
-        return state.new(Items(tuple(one for _, one in found), "set"))
     entries: dict[Any, Value] = {}
     for _, pair in found:
         assert isinstance(pair, Tuple)  # noqa: S101 - for the type checker

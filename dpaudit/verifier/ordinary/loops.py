@@ -19,6 +19,7 @@ from dpaudit.verifier.ordinary.values import (
     Dictionary,
     Growing,
     Items,
+    Kinds,
     Object,
     Output,
     Poison,
@@ -329,7 +330,9 @@ def _filled(state: State, found: Growing, loop: Loop, grown: list[tuple[Any, Seq
             return Counts(tuple(one for one in templates if one is not None), before.default)
         return Spent("a dictionary whose entries are more than sums over records")
     if len(grown) == 1 and templates[0] is not None and not before.items:
-        return templates[0]
+        return Kinds(templates[0]) if before.form == "set" else templates[0]
+    if before.form == "set":
+        return Spent("a set that depends on the records before")
     if loop.private or state.record_loops:
         return Spent("a list of records that depends on the records before")
     if state.loops:

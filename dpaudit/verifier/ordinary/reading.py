@@ -18,6 +18,7 @@ from dpaudit.verifier.ordinary import (
     draws,
     expressions,
     files,
+    kinds,
     methods,
     ordering,
     outcomes,
@@ -58,7 +59,7 @@ _PARTS: Final = Parts(
     masked=arrays.masked,
     append=outcomes.append,
 )
-for module in (aggregating, builtins, draws, methods, vectors):
+for module in (aggregating, builtins, draws, kinds, methods, vectors):
     module.fill()
 
 
@@ -380,7 +381,8 @@ def _finished(
     arguments: list[tuple[str, str]],
 ) -> Reading:
     """The core program with its contract."""
-    parameters = [*data.parameters, *scalars]
+    edges = [(one, "int") for one in dict.fromkeys(one for pair in state.ends.values() for one in pair)]
+    parameters = [*data.parameters, *scalars, *edges]
     head = f"def {source.function.name}({', '.join(f'{name}: {kind}' for name, kind in parameters)}):"
     lines = [(0, head, source.function.lineno), *ordering.sunk(ordering.flipped(ordering.paired(outcomes.written(state))))]
     text = "\n".join("    " * depth + line for depth, line, _ in lines) + "\n"
@@ -392,11 +394,14 @@ def _finished(
     def clause(one: str) -> list[str]:
         return [_renamed(part, fixed) for part in records.translated(one, data)]
 
+    ends = [
+        one for name, (low, high) in state.ends.items() for one in (f"{low} <= {name}[each]", f"{name}[each] < {high}")
+    ]
     promise = Spec(
         claim=tuple(clause(str(part))[0] for part in claimed.claim),  # type: ignore[union-attr]
         adjacency=dict(data.adjacency),
         requires=[*data.requires, *(part for one in requires for part in clause(one))],
-        domain=[*data.domain, *(part for one in claimed.domain for part in clause(str(one)) if "unread" not in part)],
+        domain=[*data.domain, *ends, *(part for one in claimed.domain for part in clause(str(one)) if "unread" not in part)],
         public=data.public,
         cost=claimed.cost,
         align={},

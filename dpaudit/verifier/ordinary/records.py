@@ -131,6 +131,8 @@ def _sequence(state: State, data: Data, name: str, kind: Type, mark: str, *, pri
         core = column(name, one)
         code = f"({core}__new[{place}] if {mark}[{place}] == 1 else {core}__old[{place}])" if several else f"{core}[{place}]"
         sort = kind.fields[one]
+        for suffix in ("__old", "__new") if several else ("",):
+            state.columns[core + suffix] = (code, place)
         types = {"int": "int", "bool": "bool", "str": "str", "real": "float" if kind.floats else "Fraction"}[sort]
         if kind.shape == "array":
             types = {"int": "np.int", "float": "np.float", "Fraction": "np.float", "bool": "np.bool"}.get(types, types)

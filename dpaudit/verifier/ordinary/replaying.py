@@ -26,7 +26,7 @@ from typing import Any, Final
 from dpaudit.spec import LAWS
 from dpaudit.verifier.interpreter import Halt, TooLong, Undefined, run
 from dpaudit.verifier.ir import Program
-from dpaudit.verifier.ordinary import draws
+from dpaudit.verifier.ordinary import draws, kinds
 from dpaudit.verifier.ordinary.reading import Reading
 
 _LEVELS: Final = ("debug", "info", "warning", "error", "critical")
@@ -455,4 +455,5 @@ def random_inputs(reading: Reading, program: Program, source: random.Random) -> 
                 if form in ("bool", "str") and not core.endswith(("__here", "__which")):
                     most = 1 if form == "bool" else len(reading.state.texts)
                     found[core] = tuple(source.randint(0, most) for _ in found[core])
+    kinds.fitted(reading.state.ends, found)
     return found

@@ -83,6 +83,7 @@ _SIGNATURES: Final[dict[str, tuple[str, ...]]] = {
     "numpy.histogram": ("a: array, bins, range = None",),
     "numpy.linspace": ("start: number, stop: number, num: whole",),
     "numpy.ones": ("shape, dtype = None",),
+    "numpy.unique": ("ar: array",),
     "numpy.where": ("condition: array, x: operand, y: operand, /",),
     "numpy.zeros": ("shape, dtype = None",),
     **{f"array.{name}": ("a: array, /",) for name in ("all", "any", "argmax", "argmin", "max", "mean", "min", "sum")},

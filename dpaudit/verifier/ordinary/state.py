@@ -93,6 +93,8 @@ class State:
     facts: dict[str, bool] = field(default_factory=dict)  # tests that the specification decides
     nonempty: set[str] = field(default_factory=set)  # lists that are required to have an element
     parameters: set[str] = field(default_factory=set)  # public parameters that are no lists
+    columns: dict[str, tuple[str, str]] = field(default_factory=dict)  # how a record reads a list of the core, and its place
+    ends: dict[str, tuple[str, str]] = field(default_factory=dict)  # public ends between which all values of a list lie
     fractions: bool = False  # whether the file makes fractions
     annotated: bool = False  # whether the function could not be defined without the name Fraction
     generators: frozenset[ast.FunctionDef] = frozenset()  # functions of the file that yield

@@ -319,6 +319,13 @@ class Sequence(_Whole):
 
 
 @dataclass(frozen=True)
+class Kinds(_Whole):
+    """A set of private values."""
+
+    source: Sequence
+
+
+@dataclass(frozen=True)
 class Counts(_Whole):
     """A dictionary of sums over records: sequences of pairs of a key and an amount."""
 
@@ -358,7 +365,7 @@ class Spent(_Whole):
     why: str
 
 
-Object: TypeAlias = Items | Dictionary | Frame | Instance | Sequence | Counts | Output | Growing | Iterator | Spent
+Object: TypeAlias = Items | Dictionary | Frame | Instance | Sequence | Kinds | Counts | Output | Growing | Iterator | Spent
 
 
 def names_in(code: str) -> set[str]:
