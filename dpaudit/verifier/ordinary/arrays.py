@@ -289,6 +289,8 @@ def length(state: State, node: ast.AST, found: Value) -> Value:
                 counted = fold(
                     state, node, replace(held, value=numbers.constant(state, 1), form="list"), numbers.constant(state, 0)
                 )
+                if held.private and isinstance(found, Ref):
+                    state.sizes[counted.code] = (found.address, held)
                 return replace(counted, counts=held.private, public=False)
     raise refuse(node, f"`{ast.unparse(node)}`", "take the length of lists", "DPA706")
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.verifier.ordinary import arrays, exponentials, iterating, kinds, numbers, outcomes, texts
+from dpaudit.verifier.ordinary import arrays, exponentials, indexing, iterating, kinds, numbers, outcomes, texts
 from dpaudit.verifier.ordinary.calls import Sources, given
 from dpaudit.verifier.ordinary.lines import as_kind
 from dpaudit.verifier.ordinary.refusing import refuse, teach
@@ -58,7 +58,7 @@ def _range(state: State, node: ast.AST, args: Args, named: Named) -> Value:
         raise refuse(node, f"`{ast.unparse(node)}`", "write range(stop)", "DPA706")
     parts = [numbers.whole(state, node, one, "in range") for one in args]
     if any(one.counts for one in parts):
-        raise teach(node, "while data", "a range of a private length")
+        return indexing.places(state, node, parts)
     start, stop = (numbers.constant(state, 0), parts[0]) if len(parts) == 1 else (parts[0], parts[1])
     step = parts[2].known if len(parts) == 3 else 1
     if type(step) is not int or step == 0:

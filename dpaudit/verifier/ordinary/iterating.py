@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from dpaudit.verifier.ordinary import numbers, outcomes
+from dpaudit.verifier.ordinary import indexing, numbers, outcomes
 from dpaudit.verifier.ordinary.lines import Released
 from dpaudit.verifier.ordinary.loops import is_plain, template
 from dpaudit.verifier.ordinary.refusing import refuse, teach
@@ -21,6 +21,7 @@ from dpaudit.verifier.ordinary.values import (
     Items,
     Iterator,
     Output,
+    Place,
     Ref,
     Scalar,
     Sequence,
@@ -100,6 +101,9 @@ def _walk_iterator(state: State, node: ast.AST, found: Iterator) -> Walk | Seque
     parts = found.parts
     if found.what in ("keys", "values", "items"):
         return Walk(found.what, parts[0])
+    if found.what == "places":
+        owner, inside = indexing.list_of(state, node, found)
+        return replace(inside, value=Place(owner.address, inside, inside.value))
     if found.what == "enumerate":
         start = parts[1]
         assert isinstance(start, Scalar)  # noqa: S101 - for the type checker

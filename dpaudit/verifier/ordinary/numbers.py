@@ -11,7 +11,7 @@ from typing import Any, Final
 from dpaudit.verifier.ordinary.lines import as_kind
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State
-from dpaudit.verifier.ordinary.values import Kind, Opaque, Poison, Scalar, Value
+from dpaudit.verifier.ordinary.values import Kind, Opaque, Place, Poison, Scalar, Value
 
 INT: Final = frozenset({"int"})
 FLOAT: Final = frozenset({"float"})
@@ -49,6 +49,8 @@ def scalar(state: State, node: ast.AST, found: Value, what: str = "here") -> Sca
     """A value that must be a number, a truth value or a text."""
     if isinstance(found, Scalar):
         return found
+    if isinstance(found, Place) and found.count is not None:
+        return found.count
     if isinstance(found, Opaque):
         raise teach(node, "opaque", f"a rounded or formatted value {what}")
     if isinstance(found, Poison):

@@ -394,9 +394,7 @@ def _finished(
     def clause(one: str) -> list[str]:
         return [_renamed(part, fixed) for part in records.translated(one, data)]
 
-    ends = [
-        one for name, (low, high) in state.ends.items() for one in (f"{low} <= {name}[each]", f"{name}[each] < {high}")
-    ]
+    ends = [one for name, (low, high) in state.ends.items() for one in (f"{low} <= {name}[each]", f"{name}[each] < {high}")]
     promise = Spec(
         claim=tuple(clause(str(part))[0] for part in claimed.claim),  # type: ignore[union-attr]
         adjacency=dict(data.adjacency),

@@ -93,6 +93,7 @@ class State:
     facts: dict[str, bool] = field(default_factory=dict)  # tests that the specification decides
     nonempty: set[str] = field(default_factory=set)  # lists that are required to have an element
     parameters: set[str] = field(default_factory=set)  # public parameters that are no lists
+    sizes: dict[str, tuple[int, Sequence]] = field(default_factory=dict)  # for each private length its list, as it was then
     columns: dict[str, tuple[str, str]] = field(default_factory=dict)  # how a record reads a list of the core, and its place
     ends: dict[str, tuple[str, str]] = field(default_factory=dict)  # public ends between which all values of a list lie
     fractions: bool = False  # whether the file makes fractions

@@ -6,20 +6,20 @@ import ast
 import builtins
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, TypeGuard
 
 from dpaudit.verifier.frontend.scopes import EXCEPTIONS
-from dpaudit.verifier.ordinary import choosing, iterating, loops, numbers, outcomes
+from dpaudit.verifier.ordinary import choosing, indexing, iterating, loops, numbers, outcomes
 from dpaudit.verifier.ordinary.assigning import augmented
 from dpaudit.verifier.ordinary.calls import Sources, function_of
 from dpaudit.verifier.ordinary.files import imported
 from dpaudit.verifier.ordinary.methods import append
-from dpaudit.verifier.ordinary.refusing import refuse, teach
+from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.state import State, frame_of
 from dpaudit.verifier.ordinary.values import (
     Builtin,
     Entry,
-    Items,
     Iterator,
     Nothing,
     Poison,
@@ -370,9 +370,17 @@ def _for(state: State, node: ast.For) -> Items_ | None:
     if isinstance(held, Iterator) and held.what == "enumerate":
         inner = held.parts[0]
         source = state.object(inner) if isinstance(inner, Ref) else None
-        if isinstance(inner, Ref) and isinstance(source, Sequence) and not source.index:
-            _counted(state, node, found, inner, held.parts[1])
+        if isinstance(found, Ref) and isinstance(inner, Ref) and isinstance(source, Sequence) and not source.index:
+            state.change(node, found.address, Spent("an iterator that was gone through before"))
+
+            def begin(count: Scalar, value: Value) -> None:
+                state.bind(node.target, Tuple((count, value)))
+
+            indexing.counted(state, node, inner, held.parts[1], begin, partial(_repeated, state, node))
             return None
+    if isinstance(found, Ref) and isinstance(held, Iterator) and held.what == "places":
+        indexing.over_places(state, node, found, held, partial(_repeated, state, node))
+        return None
     if isinstance(found, Ref) and isinstance(held, Iterator) and held.what == "function":
         found = iterating.taken_ahead(state, node.iter, found, held)
     at = iterating.walk(state, node.iter, found)
@@ -380,24 +388,6 @@ def _for(state: State, node: ast.For) -> Items_ | None:
         _repeated(state, node, at, lambda value: state.bind(node.target, value))
         return None
     return _stepped(state, node, _Next(node, at))
-
-
-def _counted(state: State, node: ast.For, found: Value, inner: Ref, start: Value) -> None:
-    """`for place, record in enumerate(...)` over records that come and go: the place is counted."""
-    held = state.object(inner)
-    assert isinstance(found, Ref) and isinstance(held, Sequence)  # noqa: S101, PT018 - for the type checker
-    state.change(node, found.address, Spent("an iterator that was gone through before"))
-    state.taken(node, inner.address, held)
-    counter = state.new(Items((start,)))
-
-    def begin(value: Value) -> None:
-        now = state.object(counter)
-        assert isinstance(now, Items)  # noqa: S101 - for the type checker
-        one = numbers.number(state, node, now.items[0])
-        state.bind(node.target, Tuple((one, value)))
-        state.heap[counter.address] = Items((numbers.arithmetic(state, node, ast.Add(), one, numbers.constant(state, 1)),))
-
-    _repeated(state, node, held, begin)
 
 
 def _repeated(state: State, node: ast.For, at: Sequence, begin: Callable[[Value], None]) -> None:
@@ -454,43 +444,6 @@ def _while(state: State, node: ast.While) -> Items_ | None:
         test = state.test(node.test)
     if test.is_known:
         return _stepped(state, node, _Next(node, 0))
-    _indexed(state, node, test)
+    leaves, returns = any(map(_leaves, node.body)), any(map(_returns, node.body))
+    indexing.indexed(state, node, execute, leaves=leaves, returns=returns)
     return None
-
-
-def _indexed(state: State, node: ast.While, test: Scalar) -> None:
-    """`while i < end: ...; i += 1`, where nothing else changes i or the end: the for loop that it amounts to."""
-    match node.test, node.body[-1]:
-        case (
-            ast.Compare(left=ast.Name(id=name), ops=[ast.Lt()], comparators=[limit]),
-            ast.AugAssign(target=ast.Name(id=other), op=ast.Add(), value=ast.Constant(value=1)),
-        ) if name == other and not any(map(_leaves, node.body)):
-            pass
-        case _:
-            raise teach(node, "while data", f"`while {ast.unparse(node.test)}`")
-    if any(map(_returns, node.body)) and state.frame != state.main_frame:
-        raise refuse(node, "a return from a loop", "keep the value, and return after the loop", "DPA706")
-    start = numbers.whole(state, node, state.value(ast.copy_location(ast.Name(name, ast.Load()), node)), "as an index")
-    end = numbers.whole(state, node, state.value(limit), "as an end")
-    if name in {part.id for part in ast.walk(limit) if isinstance(part, ast.Name)} or not (start.public and end.public):
-        raise teach(node, "while data", f"`while {ast.unparse(node.test)}`")
-    place = state.fresh("i")
-    head = ((0, f"for {place} in range({start.code}, {end.code}):", state.line),)
-    at = Sequence(head, 1, Scalar(place, "int", numbers.INT, public=True), frozenset({place}))
-    target = ast.copy_location(ast.Name(name, ast.Store()), node)
-
-    def body(value: Value) -> None:
-        before = frame_of(state, state.frame).names[name]
-        state.bind(target, value)
-        execute(state, tuple(node.body[:-1]))
-        if state.dead:
-            return
-        now, later = state.value(ast.copy_location(ast.Name(name, ast.Load()), node)), state.value(limit)
-        if now != value or not isinstance(later, Scalar) or later.code != end.code:
-            raise teach(node, "while data", f"`while {ast.unparse(node.test)}`, whose body changes its test,")
-        state.bind(target, before)
-
-    # The index ends at the limit, or where it was.
-    after = numbers.extreme(state, node, start, end, least=False)
-    loops.repeat(state, node, lambda: state.opened(node, at), body, private=False, public=True)
-    state.bind(target, after)

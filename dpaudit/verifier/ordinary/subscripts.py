@@ -20,6 +20,7 @@ from dpaudit.verifier.ordinary.values import (
     Items,
     Nothing,
     Output,
+    Place,
     Record,
     Ref,
     Row,
@@ -143,6 +144,8 @@ def _of_sequence(state: State, node: ast.AST, owner: Ref, held: Sequence, place:
     """An element of a list of the data."""
     if isinstance(place, Ref) and held.form != "list":
         return state.parts.masked(state, node, owner, place)
+    if isinstance(place, Place) and place.address == owner.address and place.source is held:
+        return place.element
     if held.private:
         raise teach(node, "record by index", f"`{ast.unparse(node)}`", ast.unparse(getattr(node, "value", node)))
     if not held.index or held.length is None or held.once or held.form == "iterator":

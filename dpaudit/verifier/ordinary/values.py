@@ -118,6 +118,16 @@ class Span:
 
 
 @dataclass(frozen=True)
+class Place:
+    """The place of a record in a list whose records come and go."""
+
+    address: int
+    source: Sequence  # the list when its length was taken
+    element: Value
+    count: Scalar | None = None  # how many records come before it, where the core program counts them
+
+
+@dataclass(frozen=True)
 class Builtin:
     """A module, or something in one, by its dotted name; functions of Python have no dot."""
 
@@ -176,7 +186,7 @@ class Method:
 
 
 Value: TypeAlias = (
-    Scalar | Nothing | Poison | Opaque | Tuple | Record | Row | Ref | Entry | Span | Builtin | Function | Class | Generator
+    Scalar | Nothing | Poison | Opaque | Tuple | Record | Row | Ref | Entry | Span | Place | Builtin | Function | Class | Generator
     | Mechanism | Infinity | Method
 )  # fmt: skip
 
@@ -389,6 +399,8 @@ def mapped(value: Value, change: Callable[[Scalar], Value]) -> Value:
             return replace(value, parts=tuple((name, mapped(one, change)) for name, one in value.parts))
         case Opaque(parts=parts):
             return replace(value, parts=tuple(mapped(one, change) for one in parts))
+        case Place(element=element):
+            return replace(value, element=mapped(element, change))
     return value
 
 
