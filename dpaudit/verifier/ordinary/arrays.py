@@ -16,6 +16,7 @@ from dpaudit.verifier.ordinary.values import (
     UNKNOWN,
     Counts,
     Dictionary,
+    Groups,
     Items,
     Kinds,
     Opaque,
@@ -277,7 +278,7 @@ def length(state: State, node: ast.AST, found: Value) -> Value:
             return numbers.constant(state, len(items))
         case Dictionary(entries):
             return numbers.constant(state, len(entries))
-        case Counts():
+        case Counts() | Groups():
             return kinds.keys_of(state, node, held)
         case Kinds(source):
             return kinds.number_of(state, node, source)

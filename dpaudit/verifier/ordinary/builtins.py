@@ -300,7 +300,7 @@ def _fromkeys(state: State, node: ast.AST, args: Args, named: Named) -> Value:
 def _defaultdict(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     """`collections.defaultdict(int)`, `(float)`, and with a lambda that gives 0."""
     found = given(node, args, named, "factory")["factory"]
-    if isinstance(found, Builtin) and found.name in ("int", "float") and not named:
+    if isinstance(found, Builtin) and found.name in ("int", "float", "list") and not named:
         return state.new(Dictionary((), found.name))
     raise refuse(node, f"`{ast.unparse(node)}`", "write defaultdict(int)", "DPA706")
 

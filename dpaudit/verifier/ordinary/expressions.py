@@ -182,7 +182,7 @@ def _binary(state: State, node: ast.BinOp) -> Value:
 
 def operated(state: State, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
     """An operation on two values."""
-    if isinstance(left, Entry) and isinstance(op, ast.Add) and left.amount is None:
+    if isinstance(left, Entry) and isinstance(op, ast.Add) and left.amount is None and left.form == "number":
         return replace(left, amount=numbers.number(state, node, right))
     if isinstance(op, ast.Div) and (parts := exponentials.shares(state, node, left, right)) is not None:
         state.real("arrays of floats")

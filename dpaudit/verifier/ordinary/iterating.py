@@ -17,6 +17,7 @@ from dpaudit.verifier.ordinary.values import (
     Counts,
     Dictionary,
     Frame,
+    Groups,
     Growing,
     Items,
     Iterator,
@@ -83,7 +84,7 @@ def _walk_object(state: State, node: ast.AST, found: Ref) -> Walk | Sequence:
         case Iterator() as iterator:
             state.change(node, found.address, Spent("an iterator that was gone through before"))
             return _walk_iterator(state, node, iterator)
-        case Counts():
+        case Counts() | Groups():
             raise teach(node, "private keys", "a loop over keys that are found in the data")
         case Spent(why) if "iterator" in why:
             raise teach(node, "two generators", "an iterator that is used again", "items")

@@ -18,6 +18,7 @@ from dpaudit.verifier.ordinary.signatures import refuse_unhashable
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
     Counts,
+    Groups,
     Growing,
     Items,
     Kinds,
@@ -49,9 +50,10 @@ def made_of(state: State, node: ast.AST, found: Any) -> Ref:
     return state.new(Items(items, "set"))
 
 
-def keys_of(state: State, node: ast.AST, found: Counts) -> Scalar:
+def keys_of(state: State, node: ast.AST, found: Counts | Groups) -> Scalar:
     """The number of keys of a dictionary that is filled at one place."""
-    if len(found.pairs) != 1 or not isinstance(found.pairs[0].value, Tuple):
+    # A defaultdict has more keys after it was read.
+    if found.default in ("int", "float", "list") or len(found.pairs) != 1 or not isinstance(found.pairs[0].value, Tuple):
         raise teach(node, "private keys", "the number of keys that are found in the data")
     return number_of(state, node, found.pairs[0], 0)
 

@@ -17,6 +17,7 @@ from dpaudit.verifier.ordinary.values import (
     UNKNOWN,
     Counts,
     Dictionary,
+    Groups,
     Growing,
     Items,
     Kinds,
@@ -326,6 +327,11 @@ def _filled(state: State, found: Growing, loop: Loop, grown: list[tuple[Any, Seq
     templates = [None if loop.broken else one for _, one in grown]
     before = found.before
     if isinstance(before, Dictionary):
+        lists = [isinstance(value, Tuple) and isinstance(value.items[1], Tuple) for value, _ in grown]
+        if any(lists) and (len(grown) > 1 or before.default not in ("", "list")):
+            return Spent("a dictionary whose lists are filled at more than one place")
+        if any(lists) and templates[0] is not None:
+            return Groups((templates[0],), before.default)
         if all(one is not None for one in templates):
             return Counts(tuple(one for one in templates if one is not None), before.default)
         return Spent("a dictionary whose entries are more than sums over records")

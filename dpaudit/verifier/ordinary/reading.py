@@ -18,6 +18,7 @@ from dpaudit.verifier.ordinary import (
     draws,
     expressions,
     files,
+    grouping,
     kinds,
     methods,
     ordering,
@@ -57,9 +58,10 @@ _PARTS: Final = Parts(
     returned=statements.returned,
     bind=assigning.bind,
     masked=arrays.masked,
+    grouped=grouping.group,
     append=outcomes.append,
 )
-for module in (aggregating, builtins, draws, kinds, methods, vectors):
+for module in (aggregating, builtins, draws, grouping, kinds, methods, vectors):
     module.fill()
 
 

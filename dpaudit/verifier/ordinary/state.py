@@ -16,6 +16,7 @@ from dpaudit.verifier.ordinary.raising import unsafe
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.values import (
     Frame,
+    Groups,
     Items,
     Object,
     Output,
@@ -49,6 +50,7 @@ class Parts:
     returned: Callable[[State, ast.FunctionDef], Value]  # interprets the body of a function
     bind: Callable[[State, ast.expr, Value], None]  # assigns to a target
     masked: Callable[[State, ast.AST, Ref, Ref], Value]  # selects elements of an array
+    grouped: Callable[[State, ast.AST, Groups, Scalar, Value | None], Value]  # the list of a key
     append: Callable[[State, ast.AST, Output, Value], None]  # lets an output list grow
 
 
@@ -89,7 +91,7 @@ class State:
     main_frame: int = 0
     true: list[str] = field(default_factory=list)  # tests that hold on this way
     cells: dict[str, tuple[int, str, Object]] = field(default_factory=dict)  # entries that were read, by their code
-    ensured: set[tuple[int, str]] = field(default_factory=set)  # keys that a growing dictionary has in this round
+    ensured: set[tuple[int, str, str]] = field(default_factory=set)  # keys that a growing dictionary has in this round
     facts: dict[str, bool] = field(default_factory=dict)  # tests that the specification decides
     nonempty: set[str] = field(default_factory=set)  # lists that are required to have an element
     parameters: set[str] = field(default_factory=set)  # public parameters that are no lists

@@ -210,15 +210,20 @@ def _is_count(node: ast.stmt) -> TypeGuard[ast.Assign]:
     return isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and type(node.value.value) is int
 
 
+def _is_entry(target: ast.Subscript, owner: ast.expr, key: ast.expr) -> bool:
+    """True for `owner[key]`."""
+    return ast.unparse(target) == f"{ast.unparse(owner)}[{ast.unparse(key)}]"
+
+
 def _known_key(state: State, node: ast.If, found: Entry) -> list[ast.stmt]:
     """`if key in counts`, of a dictionary that a loop fills, in the two forms in which people count: what it amounts to."""
     match node:
         case ast.If(
             test=ast.Compare(left=key, ops=[ast.NotIn()], comparators=[owner]),
-            body=[ast.Assign(targets=[ast.Subscript() as target], value=ast.Constant(value=0)) as only],
+            body=[ast.Assign(targets=[ast.Subscript() as target], value=ast.Constant(value=0) | ast.List(elts=[])) as only],
             orelse=[],
-        ) if _is_count(only) and ast.unparse(target) == f"{ast.unparse(owner)}[{ast.unparse(key)}]":
-            state.ensured.add((found.address, found.key.code))
+        ) if (_is_count(only) or isinstance(only.value, ast.List)) and _is_entry(target, owner, key):
+            state.ensured.add((found.address, found.key.code, "list" if isinstance(only.value, ast.List) else "number"))
             return []
         case ast.If(
             test=ast.Compare(left=key, ops=[ast.In() | ast.NotIn() as op], comparators=[owner]), body=[one], orelse=[other]
@@ -227,7 +232,7 @@ def _known_key(state: State, node: ast.If, found: Entry) -> list[ast.stmt]:
             place = f"{ast.unparse(owner)}[{ast.unparse(key)}]"
             added = {ast.unparse(new).replace(f"{place} = ", f"{place} {way}", 1) for way in ("+= ", f"= {place} + ")}
             if ast.unparse(there) in added and _is_count(new) and place == ast.unparse(new.targets[0]):
-                state.ensured.add((found.address, found.key.code))
+                state.ensured.add((found.address, found.key.code, "number"))
                 return [there]
     raise refuse(node.test, f"`{ast.unparse(node.test)}`", "count with `counts[key] = counts.get(key, 0) + 1`", "DPA706")
 

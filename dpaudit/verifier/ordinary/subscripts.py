@@ -16,6 +16,7 @@ from dpaudit.verifier.ordinary.values import (
     Counts,
     Dictionary,
     Entry,
+    Groups,
     Growing,
     Items,
     Nothing,
@@ -127,7 +128,7 @@ def _of_object(state: State, node: ast.AST, owner: Ref, place: Value) -> Value:
             if form == "array" and isinstance(place, Ref):
                 return state.parts.masked(state, node, owner, place)
             return _at(state, node, list(items), place)
-        case Dictionary() | Counts() | Growing(Dictionary()):
+        case Dictionary() | Counts() | Groups() | Growing(Dictionary()):
             return entry(state, node, owner, place, None)
         case Sequence():
             return _of_sequence(state, node, owner, held, place)
@@ -185,19 +186,25 @@ def sliced(state: State, node: ast.AST, owner: Value, place: ast.Slice) -> Value
 def entry(state: State, node: ast.AST, owner: Ref, key: Value, default: Value | None) -> Value:
     """`owner[key]`, or `owner.get(key, default)`."""
     held = state.object(owner)
-    name = _key(state, node, key)
+    name = scalar_key(state, node, key)
     if isinstance(held, Counts):
         return _counted(state, node, held, name, default)
+    if isinstance(held, Groups):
+        return state.parts.grouped(state, node, held, name, default)
     fills = isinstance(held, Growing) or (isinstance(held, Dictionary) and not held.entries and growing(state, owner.address))
     if fills and not name.is_known:
         kept = held.before if isinstance(held, Growing) else held
         zero = isinstance(default, Scalar) and default.known == 0 and default.types == numbers.INT
-        there = (owner.address, name.code) in state.ensured and default is None
-        if not isinstance(kept, Dictionary) or kept.default == "float" or not (kept.default or zero or there):
+        there = (owner.address, name.code, "number") in state.ensured and default is None
+        if default is None and (getattr(kept, "default", "") == "list" or (owner.address, name.code, "list") in state.ensured):
+            return Entry(owner.address, name, read=state.grown(), form="list")
+        if not isinstance(kept, Dictionary) or kept.default == "list" or not (kept.default or zero or there):
             raise refuse(node, f"`{ast.unparse(node)}`", "count with `counts[key] = counts.get(key, 0) + 1`", "DPA706")
         return Entry(owner.address, name, read=state.grown())
     if not isinstance(held, Dictionary):
         raise refuse(node, f"`{ast.unparse(node)}` of a dictionary that a loop fills", "read it after the loop", "DPA705")
+    if held.default == "list":
+        raise refuse(node, f"`{ast.unparse(node)}`", "fill a defaultdict(list) in a loop over the data", "DPA705")
     cells: dict[Any, Value] = dict(held.entries)
     absent = _absent(state, held, default)
     if name.is_known:
@@ -232,7 +239,7 @@ def _absent(state: State, held: Dictionary, default: Value | None) -> Value | No
     return None
 
 
-def _key(state: State, node: ast.AST, key: Value) -> Scalar:
+def scalar_key(state: State, node: ast.AST, key: Value) -> Scalar:
     """A key, which must be a text or a whole number."""
     found = numbers.scalar(state, node, key, "as a key")
     if found.kind not in ("int", "str"):
@@ -255,15 +262,19 @@ def _among(name: Scalar, keys: list[Scalar]) -> str:
 def _counted(state: State, node: ast.AST, held: Counts, key: Scalar, default: Value | None) -> Scalar:
     """An entry of a dictionary of counts: the sum of the amounts of its key."""
     zero = isinstance(default, Scalar) and default.known == 0 and default.types == numbers.INT
-    if not (zero or (default is None and held.default in ("counter", "int"))):
+    if not (zero or (default is None and held.default in ("counter", "int", "float"))):
         raise refuse(node, f"`{ast.unparse(node)}`", "use .get(key, 0), or a Counter", "DPA706")
     amounts = [pair.value.items[1] for pair in held.pairs if isinstance(pair.value, Tuple)]
     kinds = [numbers.number(state, node, one) for one in amounts]
-    real = any(one.kind == "real" for one in kinds)
-    if real or any(one.types != numbers.INT for one in kinds):
-        raise refuse(node, "a dictionary of sums over keys of the data", "write the public keys out with 0.0 first", "DPA706")
+    if any(not one.types <= {"int", "float", "np.float", "Fraction"} for one in kinds):
+        raise refuse(node, "a dictionary of sums of numbers of several types", "write the public keys out with 0.0 first", "DPA706")
+    # Without a record of this key it is what the dictionary starts from.
+    first = numbers.constant(state, 0, numbers.FLOAT if held.default == "float" and not zero else None)
+    sums = [numbers.arithmetic(state, node, ast.Add(), replace(first, known=UNKNOWN), one) for one in kinds]
+    real = any(one.kind == "real" for one in (first, *sums))
+    types = frozenset(kind for one in (first, *sums) for kind in one.types)
     name = state.fresh("count")
-    state.emit(f"{name} = 0")
+    state.emit(f"{name} = {'Fraction(0)' if real else '0'}")
     for pair in held.pairs:
         depth = state.depth
         found = state.opened(node, pair)
@@ -275,7 +286,7 @@ def _counted(state: State, node: ast.AST, held: Counts, key: Scalar, default: Va
         state.depth += 1
         state.emit(f"{name} = {name} + {amount.code}")
         state.depth = depth
-    return Scalar(name, "int", numbers.INT)
+    return Scalar(name, "real" if real else "int", types, tests=() if len(types) == 1 else None)
 
 
 def contains(state: State, node: ast.AST, one: Value, owner: Value) -> Any:
@@ -286,7 +297,7 @@ def contains(state: State, node: ast.AST, one: Value, owner: Value) -> Any:
             values = list(items)
         case Dictionary(entries):
             if not entries and isinstance(owner, Ref) and growing(state, owner.address):
-                return Entry(owner.address, _key(state, node, one))
+                return Entry(owner.address, scalar_key(state, node, one))
             values = [numbers.constant(state, key) for key, _ in entries]
         case Span(start, stop, 1):
             place = numbers.number(state, node, one)
@@ -300,7 +311,7 @@ def contains(state: State, node: ast.AST, one: Value, owner: Value) -> Any:
                 ],
             )
         case Growing(Dictionary()) if isinstance(owner, Ref):
-            return Entry(owner.address, _key(state, node, one))
+            return Entry(owner.address, scalar_key(state, node, one))
         case Growing(Dictionary()) | Counts():
             raise refuse(node, f"`{ast.unparse(node)}`", "count with `counts[key] = counts.get(key, 0) + 1`", "DPA706")
         case _:
@@ -336,7 +347,9 @@ def assign(state: State, node: ast.AST, owner: Value, place: Value, value: Value
             cells = dict(enumerate(items))
             _put(state, node, owner, held, cells, where, value, [(numbers.constant(state, one), one) for one in cells])
         case Dictionary(entries):
-            name = _key(state, node, place)
+            if held.default == "list":
+                raise refuse(node, f"an assignment to `{ast.unparse(node)}`", "append to the lists of its keys", "DPA705")
+            name = scalar_key(state, node, place)
             if not entries and not name.is_known and growing(state, owner.address):
                 _count(state, node, owner.address, name, value)
                 return
@@ -360,7 +373,7 @@ def assign(state: State, node: ast.AST, owner: Value, place: Value, value: Value
                 return
             _put(state, node, owner, held, dict(entries), name, value, fitting)
         case Growing(Dictionary()):
-            _count(state, node, owner.address, _key(state, node, place), value)
+            _count(state, node, owner.address, scalar_key(state, node, place), value)
         case _:
             raise refuse(
                 node, f"an assignment to `{ast.unparse(node)}`", "assign to elements of lists that are written out", "DPA705"
@@ -420,6 +433,7 @@ def _count(state: State, node: ast.AST, address: int, key: Scalar, value: Value)
         or value.address != address
         or value.key.code != key.code
         or value.amount is None
+        or value.form != "number"
         or value.read != state.grown()
     ):
         raise refuse(node, f"`{ast.unparse(node)}`", "count with `counts[key] = counts.get(key, 0) + 1`", "DPA706")
@@ -452,7 +466,7 @@ def _cells(state: State, node: ast.AST, owner: Ref, held: Dictionary | Items, pl
             return None
         where = _place(state, node, place, len(held.items))
         return None if isinstance(where, int) else (where, [(numbers.constant(state, one), one) for one in range(len(held.items))])
-    name = _key(state, node, place)
+    name = scalar_key(state, node, place)
     fitting = [(numbers.constant(state, one), one) for one, _ in held.entries if _fits(one, name)]
     if not fitting or held.default in ("int", "float"):
         return None

@@ -106,6 +106,7 @@ class Entry:
     key: Scalar
     amount: Scalar | None = None
     read: int = 0  # how often something had grown when it was read
+    form: str = "number"  # "list" where it is one that a value is appended to
 
 
 @dataclass(frozen=True)
@@ -220,7 +221,7 @@ class Dictionary:
     """A dictionary whose keys the source says."""
 
     entries: tuple[tuple[Any, Value], ...] = ()
-    default: str = ""  # "int" or "float" for a defaultdict, "counter" for a Counter
+    default: str = ""  # "int", "float" or "list" for a defaultdict, "counter" for a Counter
 
     @property
     def shape(self) -> Any:
@@ -344,6 +345,14 @@ class Counts(_Whole):
 
 
 @dataclass(frozen=True)
+class Groups(_Whole):
+    """A dictionary of lists of records: a sequence of pairs of a key and the 1-tuple of an element."""
+
+    pairs: tuple[Sequence, ...]
+    default: str
+
+
+@dataclass(frozen=True)
 class Output(_Whole):
     """A list that the core program appends to and returns; nothing reads it."""
 
@@ -375,7 +384,7 @@ class Spent(_Whole):
     why: str
 
 
-Object: TypeAlias = Items | Dictionary | Frame | Instance | Sequence | Kinds | Counts | Output | Growing | Iterator | Spent
+Object: TypeAlias = Items | Dictionary | Frame | Instance | Sequence | Kinds | Counts | Groups | Output | Growing | Iterator | Spent
 
 
 def names_in(code: str) -> set[str]:
