@@ -286,11 +286,11 @@ def _added(value: Term, name: Term) -> Term | None:
     if value.op is Op.CHOOSE and name not in variables(value.args[0]):
         one, other = (_added(branch, name) for branch in value.args[1:])
         return None if one is None or other is None else choose(value.args[0], one, other)
-    if value.op is Op.ADD and name in value.args:
-        rest = list(value.args)
-        rest.remove(name)
-        added = add(*rest)
-        return None if name in variables(added) else added
+    if value.op is Op.ADD:
+        own = [part for part in value.args if name in variables(part)]
+        rest = [part for part in value.args if name not in variables(part)]
+        before = _added(own[0], name) if len(own) == 1 else None
+        return None if before is None else add(before, *rest)
     return None
 
 

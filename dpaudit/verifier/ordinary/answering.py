@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from dpaudit.promise import violation
 from dpaudit.verifier.ir import ListOf, Program, contract_of
-from dpaudit.verifier.ordinary import kinds
+from dpaudit.verifier.ordinary import kinds, nested
 from dpaudit.verifier.ordinary.reading import Reading
 from dpaudit.verifier.ordinary.replaying import Differs, compare, constants, random_inputs, random_noise
 from dpaudit.verifier.ordinary.telling import REAL_NUMBERS, assumptions, claim_of, understood
@@ -23,6 +23,7 @@ from dpaudit.verifier.terms import Sort
 
 _MOST_SEEDS: Final = 60
 _FAR: Final = 20
+_MOST_SHOWN: Final = 24
 _RUNS: Final = 24
 """Runs by Python of a function that is proven, beside those on its witnesses."""
 
@@ -54,6 +55,12 @@ def in_own_terms(program: Program, reading: Reading, found: ProofResult) -> Proo
         return _withdrawn(
             found, f"line {reading.untyped} puts out an int or a float, whose type may show the data; write float(...)"
         )
+    for name, _ in reading.arguments:
+        if nested.is_bounded(reading.state.learned, name):
+            why = (
+                f"lists inside of {name} are read to their end, and none of more than {nested.LONGEST} elements was looked at"
+            )
+            return _withdrawn(found, f"{why}; take the first ones of each, records[:m]")
     if compared == 0:
         return _withdrawn(found, "no run by Python on data that meet the specification came to an end")
     return replace(found, status=REAL_NUMBERS) if reading.reals else found
@@ -102,7 +109,8 @@ def _words(program: Program, reading: Reading, found: ProofResult) -> tuple[str,
 def _shown(value: Any) -> str:
     """A value as people write it."""
     if isinstance(value, (list, tuple)):
-        inner = ", ".join(map(_shown, value))
+        more = [f"... {len(value) - _MOST_SHOWN} more"] if len(value) > _MOST_SHOWN else []
+        inner = ", ".join([*map(_shown, value[:_MOST_SHOWN]), *more])
         return f"[{inner}]" if isinstance(value, list) else f"({inner})"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_shown(one)}" for key, one in value.items()) + "}"

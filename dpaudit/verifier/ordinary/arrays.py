@@ -23,6 +23,7 @@ from dpaudit.verifier.ordinary.values import (
     Ref,
     Scalar,
     Sequence,
+    Short,
     Span,
     Spent,
     Tuple,
@@ -272,6 +273,8 @@ def length(state: State, node: ast.AST, found: Value) -> Value:
         return numbers.constant(state, len(found.known))
     if isinstance(found, Scalar):
         state.assume(found.origin, "list", "len")
+    if isinstance(found, Short):
+        return found.size
     held = state.object(found) if isinstance(found, Ref) else None
     match held:
         case Items(items, form) if form != "set":

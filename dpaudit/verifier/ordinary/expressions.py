@@ -29,6 +29,7 @@ from dpaudit.verifier.ordinary.values import (
     Ref,
     Scalar,
     Sequence,
+    Short,
     Spent,
     Tuple,
     Value,
@@ -355,6 +356,8 @@ def truth(state: State, node: ast.AST, found: Value) -> Scalar:
             return numbers.constant(state, False)
         case Tuple(items):
             return numbers.constant(state, bool(items))
+        case Short(size):
+            return numbers.compared(state, node, ast.Gt(), size, numbers.constant(state, 0))
         case Ref():
             held = state.object(found)
             match held:

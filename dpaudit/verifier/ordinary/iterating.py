@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from dpaudit.verifier.ordinary import indexing, numbers, outcomes
+from dpaudit.verifier.ordinary import indexing, nested, numbers, outcomes
 from dpaudit.verifier.ordinary.lines import Released
 from dpaudit.verifier.ordinary.loops import is_plain, template
 from dpaudit.verifier.ordinary.refusing import refuse, teach
@@ -26,6 +26,7 @@ from dpaudit.verifier.ordinary.values import (
     Ref,
     Scalar,
     Sequence,
+    Short,
     Span,
     Spent,
     Tuple,
@@ -55,6 +56,8 @@ def walk(state: State, node: ast.AST, found: Value) -> Walk | Sequence:
     match found:
         case Tuple():
             return Walk("tuple", found)
+        case Short():
+            return Walk("short", nested.whole(state, node, found))
         case Span(start, stop, step):
             if start.is_known and stop.is_known and abs(stop.known - start.known) <= _SHORT * abs(step):
                 return Walk("range", range(start.known, stop.known, step))
@@ -205,7 +208,7 @@ def step(state: State, node: ast.AST, at: Walk) -> tuple[Value, Walk] | None:
     """The next element, and the place after it."""
     after = replace(at, place=at.place + 1)
     match at.what:
-        case "tuple":
+        case "tuple" | "short":
             return (at.source.items[at.place], after) if at.place < len(at.source.items) else None
         case "range":
             return (numbers.constant(state, at.source[at.place]), after) if at.place < len(at.source) else None
@@ -238,6 +241,21 @@ def step(state: State, node: ast.AST, at: Walk) -> tuple[Value, Walk] | None:
                 parts[place] = inner[1]
             return (Tuple(tuple(values)), replace(after, parts=tuple(parts))) if parts else None
     raise refuse(node, f"a loop over {at.what}", "write a loop over a list", "DPA706")
+
+
+def guard(state: State, node: ast.AST, at: Walk) -> Scalar | None:
+    """The condition under which there is a next element, where the source does not say how many there are."""
+    if at.what == "short":
+        return nested.guard(state, node, at.source, at.place) if at.place < len(at.source.items) else None
+    found = [one for part in at.parts if (one := guard(state, node, part)) is not None]
+    return found[0] if len(found) == 1 and at.what == "enumerate" else _both(node, found)
+
+
+def _both(node: ast.AST, found: list[Scalar]) -> Scalar | None:
+    """Refuse lists inside of records beside other things."""
+    if found:
+        raise refuse(node, f"`{ast.unparse(node)}`", "loop over the list inside of the record alone", "DPA706")
+    return None
 
 
 def _entry(state: State, node: ast.AST, at: Walk, after: Walk) -> tuple[Value, Walk] | None:
@@ -275,7 +293,7 @@ def drained(state: State, node: ast.AST, found: Value) -> Guarded | Sequence:
         return at
     items: Guarded = []
     while (now := step(state, node, at)) is not None:
-        items.append((None, now[0]))
+        items.append((guard(state, node, at), now[0]))
         at = now[1]
     return items
 
@@ -424,9 +442,17 @@ def _clause(state: State, node: Any, elements: Any, clauses: list[ast.comprehens
         return over(state, node, inner, lambda value: _made(state, clause, elements, value))
     items: Guarded = []
     heap, grown = dict(state.heap), state.grown()
-    for guard, value in inner:
-        if guard is not None:
-            raise refuse(node, "a comprehension over elements that may not be there", "write a loop", "DPA706")
+    for there, value in inner:
+        if there is not None:
+            # Elements that may not be there: nothing else may be written for them.
+            with state.private(True):
+                made = state.quiet(lambda value=value: _clause_of_one(state, clause, rest, elements, value))
+            if made is None:
+                raise refuse(node, f"`{ast.unparse(node)}`", "write a loop", "DPA706")
+            test, one = made[0]
+            if test is None or not test.is_known or test.known:
+                items.append((there if test is None or test.is_known else numbers.connected("and", [there, test]), one))
+            continue
         test = _bound(state, clause, value)
         if test is not None and test.is_known:
             if not test.known:
@@ -449,6 +475,13 @@ def _clause(state: State, node: Any, elements: Any, clauses: list[ast.comprehens
             items.append((test, found[0]))
     check_still(state, node, heap, grown, state.frame)
     return items
+
+
+def _clause_of_one(state: State, clause: ast.comprehension, rest: list[Any], elements: Any, value: Value) -> Any:
+    """The condition and the element for one value."""
+    if rest:
+        raise refuse(clause.iter, "a comprehension over elements that may not be there", "write a loop", "DPA706")
+    return _bound(state, clause, value), _elements(state, elements)
 
 
 def _bound(state: State, clause: ast.comprehension, value: Value) -> Scalar | None:

@@ -21,6 +21,7 @@ from dpaudit.verifier.ordinary import (
     grouping,
     kinds,
     methods,
+    nested,
     ordering,
     outcomes,
     records,
@@ -253,6 +254,8 @@ def _type_of(
         made.shape = learned.types.get(f"{name}#", "any") if made.form == "list" else "numpy"
     if made.form == "list" and name in learned.fields:
         made.fields = {}
+    if made.inner:
+        nested.widened(learned, name, made)
     if made.form == "list" and (made.why.startswith("assumed") or made.rows):
         _assumed_fields(learned, name, made)
     return made

@@ -29,6 +29,7 @@ from dpaudit.verifier.ordinary.values import (
     Ref,
     Scalar,
     Sequence,
+    Short,
     Span,
     Spent,
     Tuple,
@@ -210,7 +211,8 @@ def _is_iterable(state: State, found: Value) -> bool:
     held = state.object(found) if isinstance(found, Ref) else None
     # A uniform number is kept as an iterator: it is none of Python's.
     plain = (Items, Dictionary, Sequence, Counts, Output, Growing)
-    return isinstance(found, (Tuple, Span)) or isinstance(held, plain) or (isinstance(held, Iterator) and held.what != "uniform")
+    listed = isinstance(found, (Tuple, Span, Short)) or isinstance(held, plain)
+    return listed or (isinstance(held, Iterator) and held.what != "uniform")
 
 
 def _is_reversible(state: State, found: Value) -> bool:

@@ -92,7 +92,9 @@ def execute(state: State, items: Items_) -> tuple[str, Any]:
             return _ON
         node, items = items[0], items[1:]
         if isinstance(node, _Next):
-            items = _round(state, node, items)
+            ended, items = _round(state, node, items)
+            if ended is not None:
+                return ended
         elif isinstance(node, (ast.Break, ast.Continue)):
             found = _jump(state, node, items)
             if found is None:
@@ -416,7 +418,7 @@ def _stepped(state: State, node: ast.For | ast.While, first: _Next) -> Items_ | 
     return None
 
 
-def _round(state: State, node: _Next, items: Items_) -> Items_:
+def _round(state: State, node: _Next, items: Items_) -> tuple[tuple[str, Any] | None, Items_]:
     """The next round of a loop, ahead of what follows it."""
     loop = node.loop
     state.step(loop)
@@ -425,20 +427,40 @@ def _round(state: State, node: _Next, items: Items_) -> Items_:
         if not test.is_known:
             raise refuse(loop, "a loop whose test is not known in every round", "write a for loop over a range", "DPA706")
         if not test.known:
-            return items
+            return None, items
         if node.at >= _MOST_ROUNDS:
             raise refuse(loop, f"a loop of more than {_MOST_ROUNDS} rounds", "loop less", "DPA706")
         after = _Next(loop, node.at + 1)
     else:
         found = iterating.step(state, loop.iter, node.at)
         if found is None:
-            return items
-        state.bind(loop.target, found[0])
+            return None, items
         after = _Next(loop, found[1])
+        there = iterating.guard(state, loop.iter, node.at)
+        if there is not None:
+            return _perhaps(state, loop, there, found[0], after, items)
+        state.bind(loop.target, found[0])
     if any(_breaks(one) or _returns(one) for one in loop.body):
-        return (*loop.body, after, *items)
+        return None, (*loop.body, after, *items)
     execute(state, (*loop.body, _RoundEnd()))
-    return (after, *items) if not state.dead else ()
+    return None, (after, *items) if not state.dead else ()
+
+
+def _perhaps(
+    state: State, loop: ast.For, there: Scalar, value: Value, after: _Next, items: Items_
+) -> tuple[tuple[str, Any] | None, Items_]:
+    """A round that there may not be, of a loop over a list inside of a record."""
+
+    def begin(*rest: Any) -> tuple[str, Any]:
+        state.bind(loop.target, value)
+        return execute(state, (*loop.body, *rest))
+
+    if any(_breaks(one) or _returns(one) for one in loop.body):
+        last = next(place for place, one in enumerate(items) if isinstance(one, _End) and one.loop is loop)
+        end = state.branch(there, lambda: begin(after, *items), lambda: execute(state, items[last + 1 :]))
+        return _end_of(state, loop, end), ()
+    state.branch(there, lambda: begin(_RoundEnd()), lambda: None)
+    return None, (after, *items) if not state.dead else ()
 
 
 def _while(state: State, node: ast.While) -> Items_ | None:

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import Any
 
-from dpaudit.verifier.ordinary import numbers
+from dpaudit.verifier.ordinary import nested, numbers
 from dpaudit.verifier.ordinary.lines import Again
 from dpaudit.verifier.ordinary.loops import grow, growing
 from dpaudit.verifier.ordinary.refusing import refuse, teach
@@ -27,6 +27,7 @@ from dpaudit.verifier.ordinary.values import (
     Row,
     Scalar,
     Sequence,
+    Short,
     Span,
     Spent,
     Tuple,
@@ -174,6 +175,8 @@ def sliced(state: State, node: ast.AST, owner: Value, place: ast.Slice) -> Value
         raise refuse(node, "a slice of step 0", "use another step", "DPA704")
     if isinstance(owner, Tuple):
         return Tuple(owner.items[slice(*ends)])
+    if isinstance(owner, Short) and ends[0] in (None, 0) and ends[2] in (None, 1) and ends[1] is not None and ends[1] >= 0:
+        return nested.first(state, node, owner, ends[1])
     held = state.object(owner) if isinstance(owner, Ref) else None
     if isinstance(held, Items) and held.form == "list":
         return state.new(Items(held.items[slice(*ends)]))

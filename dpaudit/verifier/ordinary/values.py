@@ -129,6 +129,17 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Short:
+    """A list inside of a record: how long it is, and the elements that it has at its first places if it is that long."""
+
+    size: Scalar
+    items: tuple[Value, ...]
+    whole: Scalar  # how long it was before something was cut off
+    data: str  # the parameter that it belongs to
+    cut: bool = False  # whether it has no more elements than are here
+
+
+@dataclass(frozen=True)
 class Builtin:
     """A module, or something in one, by its dotted name; functions of Python have no dot."""
 
@@ -187,8 +198,8 @@ class Method:
 
 
 Value: TypeAlias = (
-    Scalar | Nothing | Poison | Opaque | Tuple | Record | Row | Ref | Entry | Span | Place | Builtin | Function | Class | Generator
-    | Mechanism | Infinity | Method
+    Scalar | Nothing | Poison | Opaque | Tuple | Record | Row | Ref | Entry | Span | Place | Short | Builtin | Function | Class
+    | Generator | Mechanism | Infinity | Method
 )  # fmt: skip
 
 
@@ -408,6 +419,10 @@ def mapped(value: Value, change: Callable[[Scalar], Value]) -> Value:
             return replace(value, parts=tuple((name, mapped(one, change)) for name, one in value.parts))
         case Opaque(parts=parts):
             return replace(value, parts=tuple(mapped(one, change) for one in parts))
+        case Short(size, items, whole):
+            sizes = [mapped(size, change), mapped(whole, change)]
+            parts = tuple(mapped(one, change) for one in items)
+            return replace(value, size=sizes[0], items=parts, whole=sizes[1])  # type: ignore[arg-type]
         case Place(element=element):
             return replace(value, element=mapped(element, change))
     return value
