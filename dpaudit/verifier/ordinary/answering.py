@@ -57,9 +57,7 @@ def in_own_terms(program: Program, reading: Reading, found: ProofResult) -> Proo
         )
     for name, _ in reading.arguments:
         if nested.is_bounded(reading.state.learned, name):
-            why = (
-                f"lists inside of {name} are read to their end, and none of more than {nested.LONGEST} elements was looked at"
-            )
+            why = f"lists inside of {name} are read to their end, and none of more than {nested.LONGEST} elements was looked at"
             return _withdrawn(found, f"{why}; take the first ones of each, records[:m]")
     if compared == 0:
         return _withdrawn(found, "no run by Python on data that meet the specification came to an end")

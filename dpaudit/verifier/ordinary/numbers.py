@@ -308,7 +308,7 @@ def chosen(state: State, node: ast.AST, test: Scalar, one: Scalar, other: Scalar
         raise refuse(node, f"a value that is {one.kind} or {other.kind}", "give both ways one type", "DPA703")
     wide = "real" if one.kind != other.kind else one.kind
     code = f"({as_kind(one, wide)} if {test.code} else {as_kind(other, wide)})"
-    made = state.mixed(code, one, other, test.code, public=test.public)
+    made = state.mixed(code, one, other, test.code, public=test.public, here=True)
     return replace(made, noisy=one.noisy or other.noisy)
 
 
@@ -322,7 +322,7 @@ def extreme(state: State, node: ast.AST, one: Value, other: Value, *, least: boo
         return second if takes else first
     wide = "real" if first.kind != second.kind else first.kind
     test = f"({second.code} {'<' if least else '>'} {first.code})"
-    made = state.mixed("", second, first, test, public=True)
+    made = state.mixed("", second, first, test, public=True, here=True)
     positive = (first.positive and second.positive) if least else (first.positive or second.positive)
     made = replace(made, noisy=first.noisy or second.noisy, counts=False, positive=positive)
     return replace(made, code=f"{'min' if least else 'max'}({as_kind(first, wide)}, {as_kind(second, wide)})")
