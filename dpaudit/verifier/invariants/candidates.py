@@ -92,6 +92,7 @@ class Head:
             if counter.value not in (ODDS, FAILED):
                 yield from self.turn.potentials(counter)
                 yield from self.budgets(counter)
+                yield from (less_equal(counter, added) for added in self.turn.windows())
                 for count in self.turn.meetings():
                     yield from (less_equal(counter, multiply(unit, count)) for unit in self.units())
 

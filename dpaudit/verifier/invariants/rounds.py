@@ -95,6 +95,30 @@ class Round:
                     yield less_equal(add(multiply(lost, counter), multiply(kept, apart)), most)
                     yield less_equal(add(multiply(lost, counter), apart), most)
 
+    def windows(self) -> Iterator[Term]:
+        """What the rounds so far have added up of one element that several of them read: its weight in each, times its change."""
+        index = self.index()
+        if index is None:
+            return
+        for private in self._privates():
+            weights: dict[int, Fraction] = {}
+            for term in (one for statement in statements(self.loop.body) for one in _terms(statement)):
+                for read in {part for part in subterms(term) if part.op is Op.APPLY and part.value == private}:
+                    start, step = linear_in(read.args[0], index) or (index, ZERO)
+                    offset = number_of(start) if step is ONE else None
+                    weight = number_of((linear_in(term, read) or (ZERO, ZERO))[1])
+                    if offset is not None and weight:
+                        weights[int(offset)] = max(abs(Fraction(weight)), weights.get(int(offset), Fraction(0)))
+            if len(weights) > 1:
+                place = self.pairs.position(private)
+                change = absolute(self.pairs.change(private, place))
+                yield add(
+                    *(
+                        choose(less(subtract(place, constant(offset)), index), multiply(constant(weight), change), ZERO)
+                        for offset, weight in sorted(weights.items())
+                    )
+                )
+
     def meetings(self) -> Iterator[Term]:
         """How many of the two elements at the place of the difference are below the loop's index, where elements meet it."""
         index = self.index()
