@@ -20,6 +20,7 @@ from dpaudit.verifier.ordinary.values import (
     Items,
     Kinds,
     Opaque,
+    Ranked,
     Ref,
     Scalar,
     Sequence,
@@ -283,6 +284,8 @@ def length(state: State, node: ast.AST, found: Value) -> Value:
             return numbers.constant(state, len(entries))
         case Counts() | Groups():
             return kinds.keys_of(state, node, held)
+        case Ranked(source):
+            return length(state, node, state.new(source))
         case Kinds(source):
             return kinds.number_of(state, node, source)
         case Sequence() if held.form != "iterator":

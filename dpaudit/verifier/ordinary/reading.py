@@ -23,6 +23,7 @@ from dpaudit.verifier.ordinary import (
     methods,
     nested,
     ordering,
+    ordinals,
     outcomes,
     records,
     statements,
@@ -60,9 +61,10 @@ _PARTS: Final = Parts(
     bind=assigning.bind,
     masked=arrays.masked,
     grouped=grouping.group,
+    ranked=ordinals.element,
     append=outcomes.append,
 )
-for module in (aggregating, builtins, draws, grouping, kinds, methods, vectors):
+for module in (aggregating, builtins, draws, grouping, kinds, methods, ordinals, vectors):
     module.fill()
 
 

@@ -84,6 +84,8 @@ _SIGNATURES: Final[dict[str, tuple[str, ...]]] = {
     "numpy.histogram": ("a: array, bins, range = None",),
     "numpy.linspace": ("start: number, stop: number, num: whole",),
     "numpy.ones": ("shape, dtype = None",),
+    "numpy.median": ("a: array",),
+    "statistics.median": ("data: iterable",),
     "numpy.unique": ("ar: array",),
     "numpy.where": ("condition: array, x: operand, y: operand, /",),
     "numpy.zeros": ("shape, dtype = None",),

@@ -24,6 +24,7 @@ from dpaudit.verifier.ordinary.values import (
     Opaque,
     Output,
     Poison,
+    Ranked,
     Record,
     Ref,
     Scalar,
@@ -65,6 +66,7 @@ class Parts:
     bind: Callable[[State, ast.expr, Value], None]  # assigns to a target
     masked: Callable[[State, ast.AST, Ref, Ref], Value]  # selects elements of an array
     grouped: Callable[[State, ast.AST, Groups, Scalar, Value | None], Value]  # the list of a key
+    ranked: Callable[[State, ast.AST, Ranked, Value], Value]  # an element of a private list in order
     append: Callable[[State, ast.AST, Output, Value], None]  # lets an output list grow
 
 

@@ -22,6 +22,7 @@ from dpaudit.verifier.ordinary.values import (
     Nothing,
     Output,
     Place,
+    Ranked,
     Record,
     Ref,
     Row,
@@ -133,6 +134,8 @@ def _of_object(state: State, node: ast.AST, owner: Ref, place: Value) -> Value:
             return entry(state, node, owner, place, None)
         case Sequence():
             return _of_sequence(state, node, owner, held, place)
+        case Ranked():
+            return state.parts.ranked(state, node, held, place)
         case Spent(why):
             raise refuse(node, f"`{ast.unparse(node)}` of {why}", "keep each value under a name of its own", "DPA705")
         case Output() | Growing():

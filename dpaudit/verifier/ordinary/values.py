@@ -348,6 +348,14 @@ class Kinds(_Whole):
 
 
 @dataclass(frozen=True)
+class Ranked(_Whole):
+    """A private list in order."""
+
+    source: Sequence
+    falling: bool = False
+
+
+@dataclass(frozen=True)
 class Counts(_Whole):
     """A dictionary of sums over records: sequences of pairs of a key and an amount."""
 
@@ -395,7 +403,9 @@ class Spent(_Whole):
     why: str
 
 
-Object: TypeAlias = Items | Dictionary | Frame | Instance | Sequence | Kinds | Counts | Groups | Output | Growing | Iterator | Spent
+Object: TypeAlias = (
+    Items | Dictionary | Frame | Instance | Sequence | Kinds | Ranked | Counts | Groups | Output | Growing | Iterator | Spent
+)
 
 
 def names_in(code: str) -> set[str]:
