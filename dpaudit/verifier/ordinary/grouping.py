@@ -71,7 +71,8 @@ def _setdefault(state: State, node: ast.AST, owner: Value, name: str, args: Args
     if known not in cells:
         cells[known] = value
         state.change(node, owner.address, replace(before, entries=tuple(cells.items())))
-    return cells[known]
+    found: Value = cells[known]
+    return found
 
 
 def _of_groups(state: State, node: ast.AST, owner: Value, name: str, args: Args, named: Named) -> Value | None:

@@ -53,7 +53,7 @@ class Data:
                 row[one] = bool(found) if sort == "bool" else texts.get(found, f"text {found}") if sort == "str" else found
             rows.append(row)
         if kind.inner:
-            return [[row.get(str(place), _FILLED[kind.fields.get("0", "int")]) for place in range(row["size"])] for row in rows]
+            return [_inside(row, kind) for row in rows]
         if set(kind.fields) == {""}:
             return [row[""] for row in rows]
         if kind.rows or kind.owner is not None:
@@ -70,6 +70,12 @@ class Data:
 
 _FILLED: Final[Mapping[str, Any]] = {"int": 0, "real": Fraction(0), "bool": False, "str": "another text"}
 """What stands at places that nothing reads."""
+
+
+def _inside(row: Mapping[str, Any], kind: Type) -> list[Any]:
+    """A record that is a list."""
+    other = _FILLED[kind.fields.get("0", "int")]
+    return [row.get(str(place), other) for place in range(int(row["size"]))]
 
 
 def _tuple(row: Mapping[str, Any]) -> tuple[Any, ...]:

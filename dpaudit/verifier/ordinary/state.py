@@ -396,13 +396,15 @@ class State:
     def _either(self, test: Scalar, one: Any, other: Any, assigned: tuple[list[Any], list[Any]]) -> Any:
         """What is not computed on one way: a function of which way it was, and of what it is made of there."""
         sides, sorts = (one, other), set[str]()
-        parts: list[Value] = [Scalar(self.fresh("m"), "bool", frozenset({"bool"}), public=test.public)]
+        first = Scalar(self.fresh("m"), "bool", frozenset({"bool"}), public=test.public)
+        parts: list[Value] = [first]
         for arm, value in zip(assigned, ("True", "False"), strict=True):
-            arm.append(f"{parts[0].code} = {value}")  # type: ignore[union-attr]
+            arm.append(f"{first.code} = {value}")
         for mine, side in enumerate(sides):
             sorts.add(side.sort if isinstance(side, Opaque) else "number" if _is_firm_number(side) else "other")
-            found = side.parts if isinstance(side, Opaque) else () if isinstance(side, Nothing) else (side,)
-            if not all(isinstance(part, Scalar) and part.firm for part in found):
+            held: tuple[Value, ...] = side.parts if isinstance(side, Opaque) else () if isinstance(side, Nothing) else (side,)
+            found = [part for part in held if isinstance(part, Scalar) and part.firm]
+            if len(found) < len(held):
                 return Poison(f"which is one of two different things after line {self.line}")
             for part in found:
                 name = self.fresh("m")

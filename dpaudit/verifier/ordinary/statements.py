@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final, TypeGuard
 
 from dpaudit.verifier.frontend.scopes import EXCEPTIONS
-from dpaudit.verifier.ordinary import choosing, indexing, iterating, loops, numbers, outcomes
+from dpaudit.verifier.ordinary import choosing, indexing, iterating, loops, numbers, outcomes, walking
 from dpaudit.verifier.ordinary.assigning import augmented
 from dpaudit.verifier.ordinary.calls import Sources, function_of
 from dpaudit.verifier.ordinary.files import imported
@@ -432,11 +432,11 @@ def _round(state: State, node: _Next, items: Items_) -> tuple[tuple[str, Any] | 
             raise refuse(loop, f"a loop of more than {_MOST_ROUNDS} rounds", "loop less", "DPA706")
         after = _Next(loop, node.at + 1)
     else:
-        found = iterating.step(state, loop.iter, node.at)
+        found = walking.step(state, loop.iter, node.at)
         if found is None:
             return None, items
         after = _Next(loop, found[1])
-        there = iterating.guard(state, loop.iter, node.at)
+        there = walking.guard(state, loop.iter, node.at)
         if there is not None:
             return _perhaps(state, loop, there, found[0], after, items)
         state.bind(loop.target, found[0])
