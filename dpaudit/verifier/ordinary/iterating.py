@@ -367,8 +367,9 @@ def _clause(state: State, node: Any, elements: Any, clauses: list[ast.comprehens
     for there, value in inner:
         if there is not None:
             # Elements that may not be there: nothing else may be written for them.
+            state.bind(clause.target, value)
             with state.private(True):
-                made = state.quiet(partial(_clause_of_one, state, clause, rest, elements, value))
+                made = None if rest else state.quiet(partial(_clause_of_one, state, clause, elements))
             if made is None:
                 raise refuse(node, f"`{ast.unparse(node)}`", "write a loop", "DPA706")
             test, one = made[0]
@@ -399,16 +400,19 @@ def _clause(state: State, node: Any, elements: Any, clauses: list[ast.comprehens
     return items
 
 
-def _clause_of_one(state: State, clause: ast.comprehension, rest: list[Any], elements: Any, value: Value) -> Any:
-    """The condition and the element for one value."""
-    if rest:
-        raise refuse(clause.iter, "a comprehension over elements that may not be there", "write a loop", "DPA706")
-    return _bound(state, clause, value), _elements(state, elements)
+def _clause_of_one(state: State, clause: ast.comprehension, elements: Any) -> Any:
+    """The condition and the element for a value that is bound."""
+    return _condition(state, clause), _elements(state, elements)
 
 
 def _bound(state: State, clause: ast.comprehension, value: Value) -> Scalar | None:
     """Bind the target of a clause; its conditions together."""
     state.bind(clause.target, value)
+    return _condition(state, clause)
+
+
+def _condition(state: State, clause: ast.comprehension) -> Scalar | None:
+    """The conditions of a clause together."""
     if not clause.ifs:
         return None
     joined: ast.expr = (
