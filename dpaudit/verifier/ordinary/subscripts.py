@@ -161,7 +161,10 @@ def _of_sequence(state: State, node: ast.AST, owner: Ref, held: Sequence, place:
     where = numbers.whole(state, node, place, "as an index")
     if where.is_known and where.known < 0:
         where = numbers.arithmetic(state, node, ast.Add(), held.length, where)
-    state.owe(f"0 <= {where.code} and {where.code} < {held.length.code}")
+    # The name that a loop over all places counts with is inside of them.
+    counts = f"for {where.code} in range(0, {held.length.code}):"
+    if not any(text == counts for _, text, _ in state.so_far()):
+        state.owe(f"0 <= {where.code} and {where.code} < {held.length.code}")
     found = state.element(held, where.code)
     return found if where.public else mapped(found, lambda one: replace(one, public=False))
 
