@@ -30,7 +30,20 @@ TIME_IS_UP: Final = "time is up"
 NO_FLIPS: Final = "values of bernoulli draws are not moved, and "
 _UNREADABLE, _EXHAUSTED, _ATTEMPTED = range(3)
 """The stage that the search for a proof reached in one mode: the alignment does not fit it, none was found, or one did not do."""
-_BY_INVARIANTS: Final = ("out", "cost", "prefix", "sync", "trip", "divisor", "contract", "support", "ledger", "injective")
+_BY_INVARIANTS: Final = (
+    "out",
+    "cost",
+    "prefix",
+    "sync",
+    "trip",
+    "divisor",
+    "index",
+    "modulus",
+    "contract",
+    "support",
+    "ledger",
+    "injective",
+)
 """Kinds of obligations that more candidates may help with."""
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from dpaudit.verifier.alignment.templates import Template, baseline, narrow, templates
 from dpaudit.verifier.frontend import expression
-from dpaudit.verifier.fuel import spend
+from dpaudit.verifier.fuel import clock, spend
 from dpaudit.verifier.ir import For, ListOf, Program
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.costs import Meter
@@ -60,6 +60,8 @@ _MANY_ROUNDS: Final = 9
 """Rounds after which a shift that costs a sixth of the claim each time has been found out, for alignments of thresholds."""
 _MOST_TESTS: Final = 3
 """Tests of one draw that may have a piece each, where one piece on each side of the first test does not do."""
+_LONG: Final = 0.7
+"""Seconds for one number of rounds after which no larger one is looked at."""
 _MOST_EXAMPLES: Final = 8
 """Neighbours that are handed over."""
 _BY_FORM: Final = ("triangular", "piecewise", "lattice", "prefix")
@@ -109,7 +111,7 @@ class Search:
         tested = not self.pointwise and any(one.tests for one in thresholds)
         longer = (*rounds, _MANY_ROUNDS) if tested and rounds == ROUNDS else rounds
         for first in (*self.alike, hiding):
-            if all(self.defeated(self.bounded(first, number), {}) is None for number in longer):
+            if self.stands(first, longer):
                 yield first
         if tested:
             yield from self.fitted(thresholds, longer)
@@ -119,6 +121,16 @@ class Search:
             if shapes != earlier:
                 yield from self.fitted(shapes, rounds)
             earlier = shapes
+
+    def stands(self, alignment: Alignment, rounds: tuple[int, ...]) -> bool:
+        """True if no example defeats an alignment without unknowns, as far as that is seen soon: a proof is tried anyway."""
+        for number in rounds:
+            started = clock()
+            if self.defeated(self.bounded(alignment, number), {}) is not None:
+                return False
+            if clock() - started > _LONG:
+                break
+        return True
 
     def fitted(self, shapes: list[Template], rounds: tuple[int, ...]) -> Iterator[Alignment]:
         """Alignments of these shapes."""

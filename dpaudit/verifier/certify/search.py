@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import floor
 from typing import Any, Final
@@ -13,7 +13,7 @@ from dpaudit.verifier.certify.propositions import Propositions, tree
 from dpaudit.verifier.certify.relaxations import Relaxation
 from dpaudit.verifier.fuel import OutOfFuel, spend, time_limit
 from dpaudit.verifier.kernel.clauses import Clauses, conjuncts
-from dpaudit.verifier.kernel.polynomials import UNIT, Polynomial, plus
+from dpaudit.verifier.kernel.polynomials import UNIT, Monomial, Polynomial, plus
 from dpaudit.verifier.terms import Term
 
 _PATIENCE: Final = 2.0
@@ -158,9 +158,15 @@ class _Search:
 
     def _split(self) -> int:
         """The literal of a new comparison by which an integer is below or above a value that it cannot have."""
-        for monomial, value in sorted(self._linear.values().items()):
-            if value.denominator > 1 and len(self.atoms) < _MOST_SPLITS and all(self._problem.integer[index] for index in monomial):
-                below: Polynomial = plus({monomial: Fraction(1)}, UNIT, -floor(value))
+        values = self._linear.values()
+        if len(self.atoms) >= _MOST_SPLITS:
+            raise _GivenUp
+        for part, value in (
+            *self._apart(values),
+            *(({monomial: Fraction(1)}, value) for monomial, value in sorted(values.items())),
+        ):
+            if value.denominator > 1 and all(self._problem.integer[index] for monomial in part for index in monomial):
+                below: Polynomial = plus(part, UNIT, -floor(value))
                 self.atoms.append(multipliers.polynomial_rows(below))
                 literal = self._problem.compared("<=", below)
                 self._linear.extend()
@@ -169,3 +175,10 @@ class _Search:
                 self._propositions.add((literal, -literal))
                 return literal
         raise _GivenUp
+
+    def _apart(self, values: Mapping[Monomial, Fraction]) -> Iterator[tuple[Polynomial, Fraction]]:
+        """Differences of quotients: where what is divided is equal they are 0, however large each may be."""
+        found = [(index,) for index in self._problem.quotients() if (index,) in values]
+        for place, one in enumerate(found):
+            for other in found[place + 1 :]:
+                yield {one: Fraction(1), other: Fraction(-1)}, values[one] - values[other]

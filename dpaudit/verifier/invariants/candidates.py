@@ -25,8 +25,10 @@ from dpaudit.verifier.terms import (
     Term,
     absolute,
     add,
+    choose,
     conjunction,
     constant,
+    disjunction,
     equal,
     implies,
     length,
@@ -85,12 +87,36 @@ class Head:
         yield from self.turn.folds()
         for guard in self.turn.guards():
             yield from (implies(guard, conclusion) for conclusion in self.distances())
+        yield from self.kinds()
         for counter in self.counters:
             if counter.value not in (ODDS, FAILED):
                 yield from self.turn.potentials(counter)
                 yield from self.budgets(counter)
+                yield from (less_equal(counter, added) for added in self.turn.windows())
                 for count in self.turn.meetings():
                     yield from (less_equal(counter, multiply(unit, count)) for unit in self.units())
+
+    def kinds(self) -> Iterator[Term]:
+        """Names that differ in the rounds alone in which a loop meets one of the two elements at the place of the difference.
+
+        What one run has and the other has not comes from the element of that run.
+        """
+        for name, sort in self.changed:
+            one, other = variable(name, sort), variable(OTHER + name, sort)
+            if name.startswith("$"):
+                continue
+            if sort is Sort.INT and self.index is not None:
+                for mine, yours in self.turn.met(self.index):
+                    passed = [choose(less(element, self.index), ONE, ZERO) for element in (mine, yours)]
+                    yield less_equal(subtract(one, other), passed[0])
+                    yield less_equal(subtract(other, one), passed[1])
+            for index in self.outer:
+                for mine, yours in self.turn.met(index):
+                    if sort is Sort.BOOL:
+                        yield disjunction(equal(mine, index), negation(one), other)
+                        yield disjunction(equal(yours, index), negation(other), one)
+                    else:
+                        yield disjunction(equal(mine, index), equal(yours, index), equal(one, other))
 
     def budgets(self, counter: Term) -> Iterator[Term]:
         """What a program has noted as spent covers what it has spent."""

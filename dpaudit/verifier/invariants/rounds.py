@@ -95,12 +95,55 @@ class Round:
                     yield less_equal(add(multiply(lost, counter), multiply(kept, apart)), most)
                     yield less_equal(add(multiply(lost, counter), apart), most)
 
+    def windows(self) -> Iterator[Term]:
+        """What the rounds so far have added up of one element that several of them read: its weight in each, times its change."""
+        index = self.index()
+        if index is None:
+            return
+        for private in self._privates():
+            weights: dict[int, Fraction] = {}
+            for term in (one for statement in statements(self.loop.body) for one in _terms(statement)):
+                for read in {part for part in subterms(term) if part.op is Op.APPLY and part.value == private}:
+                    start, step = linear_in(read.args[0], index) or (index, ZERO)
+                    offset = number_of(start) if step is ONE else None
+                    weight = number_of((linear_in(term, read) or (ZERO, ZERO))[1])
+                    if offset is not None and weight:
+                        weights[int(offset)] = max(abs(Fraction(weight)), weights.get(int(offset), Fraction(0)))
+            if len(weights) > 1:
+                place = self.pairs.position(private)
+                change = absolute(self.pairs.change(private, place))
+                yield add(
+                    *(
+                        choose(less(subtract(place, constant(offset)), index), multiply(constant(weight), change), ZERO)
+                        for offset, weight in sorted(weights.items())
+                    )
+                )
+
     def meetings(self) -> Iterator[Term]:
         """How many of the two elements at the place of the difference are below the loop's index, where elements meet it."""
         index = self.index()
+        found = {} if index is None else self._elements_met(index)
+        counts = [choose(less(one, index or ZERO), ONE, ZERO) for one in found]
+        others = (self._in_other(one) for one in found)
+        both = [
+            add(count, choose(less(other, index or ZERO), ONE, ZERO))
+            for count, other, one in zip(counts, others, found, strict=True)
+            if other is not one
+        ]
+        yield from counts
+        yield from both
+        if len(both) > 1:
+            yield add(*both)
+
+    def met(self, index: Term) -> Iterator[tuple[Term, Term]]:
+        """The elements at the place of the difference, in both runs, where the loop compares elements with an index."""
+        yield from ((one, self._in_other(one)) for one in self._elements_met(index))
+
+    def _elements_met(self, index: Term) -> dict[Term, None]:
+        """The elements that are compared with an index, read at the place of the difference."""
         found: dict[Term, None] = {}
         for part in (one for statement in statements(self.loop.body) for one in subterms(*_terms(statement))):
-            if index is None or part.op is not Op.EQUAL or index not in part.args:
+            if part.op is not Op.EQUAL or index not in part.args:
                 continue
             met = part.args[part.args[0] is index]
             # An element, or one that a number is added to.
@@ -111,20 +154,11 @@ class Round:
                     own = element.value == private and number_of(element.args[0]) is not None
                     place = element.args[0] if own else self.pairs.position(private)
                     found[substitute(met, {element: apply(str(element.value), (place,), element.sort)})] = None
-        counts = [choose(less(one, index or ZERO), ONE, ZERO) for one in found]
-        others = (
-            substitute(one, {part: _other(part) for part in subterms(one) if self.pairs.relation(str(part.value)) is not None})
-            for one in found
-        )
-        both = [
-            add(count, choose(less(other, index or ZERO), ONE, ZERO))
-            for count, other, one in zip(counts, others, found, strict=True)
-            if other is not one
-        ]
-        yield from counts
-        yield from both
-        if len(both) > 1:
-            yield add(*both)
+        return found
+
+    def _in_other(self, term: Term) -> Term:
+        """A term in the second run, as far as its private elements go."""
+        return substitute(term, {part: _other(part) for part in subterms(term) if self.pairs.relation(str(part.value)) is not None})
 
     def phases(self) -> Iterator[Term]:
         """Tests whether an integer that the loop changes has a value that the program gives it."""
@@ -276,11 +310,11 @@ def _added(value: Term, name: Term) -> Term | None:
     if value.op is Op.CHOOSE and name not in variables(value.args[0]):
         one, other = (_added(branch, name) for branch in value.args[1:])
         return None if one is None or other is None else choose(value.args[0], one, other)
-    if value.op is Op.ADD and name in value.args:
-        rest = list(value.args)
-        rest.remove(name)
-        added = add(*rest)
-        return None if name in variables(added) else added
+    if value.op is Op.ADD:
+        own = [part for part in value.args if name in variables(part)]
+        rest = [part for part in value.args if name not in variables(part)]
+        before = _added(own[0], name) if len(own) == 1 else None
+        return None if before is None else add(before, *rest)
     return None
 
 

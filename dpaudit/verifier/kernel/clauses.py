@@ -68,6 +68,10 @@ class Clauses:
         """The variables, two and two, that are values of one function at other arguments."""
         return [(one, other) for one in self._applied for other in self._applied if one < other and self._is_alike(one, other)]
 
+    def quotients(self) -> list[int]:
+        """The variables that are quotients of whole numbers."""
+        return [place for (key, _), place in self._variables.items() if isinstance(key, tuple) and key[0] == "//"]
+
     def congruent(self, one: int, other: int) -> bool:
         """Add that a function has one value at equal arguments; False where these variables are not values of one function."""
         if not self._is_alike(one, other):

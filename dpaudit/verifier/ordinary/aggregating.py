@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from dpaudit.verifier.ordinary import arrays, iterating, numbers, texts
+from dpaudit.verifier.ordinary import arrays, iterating, numbers, ordinals, texts
 from dpaudit.verifier.ordinary.calls import Sources, given
 from dpaudit.verifier.ordinary.loops import repeat
 from dpaudit.verifier.ordinary.refusing import refuse, teach
@@ -111,11 +111,15 @@ def _any(*, every: bool) -> Callable[[State, ast.AST, Args, Named], Value]:
 def _sorted(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     """`sorted`: of constants what it gives, of others one function of all keys and values; of private lists it is refused."""
     found = iterating.drained(state, node, args[0])
-    if isinstance(found, Sequence):
-        raise teach(node, "sorted", "sorted private values", ast.unparse(node.args[0]) if isinstance(node, ast.Call) else "data")
     key, reverse = named.get("key", Nothing()), named.get("reverse", numbers.constant(state, False))
     if set(named) - {"key", "reverse"} or not isinstance(reverse, Scalar) or type(reverse.known) is not bool:
         raise refuse(node, f"`{ast.unparse(node)}`", "write reverse=True out", "DPA706")
+    if isinstance(found, Sequence):
+        if not isinstance(key, Nothing):
+            raise teach(
+                node, "sorted", "sorted private values", ast.unparse(node.args[0]) if isinstance(node, ast.Call) else "data"
+            )
+        return ordinals.ranked(state, node, found, reverse)
     values = [one for guard, one in found if guard is None]
     heap, grown = dict(state.heap), state.grown()
     keys = values if isinstance(key, Nothing) else [state.call(node, key, [one], {}) for one in values]

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from dpaudit.promise import violation
 from dpaudit.verifier.ir import ListOf, Program, contract_of
+from dpaudit.verifier.ordinary import kinds, nested
 from dpaudit.verifier.ordinary.reading import Reading
 from dpaudit.verifier.ordinary.replaying import Differs, compare, constants, random_inputs, random_noise
 from dpaudit.verifier.ordinary.telling import REAL_NUMBERS, assumptions, claim_of, understood
@@ -21,6 +22,8 @@ from dpaudit.verifier.telling import witness_words
 from dpaudit.verifier.terms import Sort
 
 _MOST_SEEDS: Final = 60
+_FAR: Final = 20
+_MOST_SHOWN: Final = 24
 _RUNS: Final = 24
 """Runs by Python of a function that is proven, beside those on its witnesses."""
 
@@ -52,6 +55,10 @@ def in_own_terms(program: Program, reading: Reading, found: ProofResult) -> Proo
         return _withdrawn(
             found, f"line {reading.untyped} puts out an int or a float, whose type may show the data; write float(...)"
         )
+    for name, _ in reading.arguments:
+        if nested.is_bounded(reading.state.learned, name):
+            why = f"lists inside of {name} are read to their end, and none of more than {nested.LONGEST} elements was looked at"
+            return _withdrawn(found, f"{why}; take the first ones of each, records[:m]")
     if compared == 0:
         return _withdrawn(found, "no run by Python on data that meet the specification came to an end")
     return replace(found, status=REAL_NUMBERS) if reading.reals else found
@@ -100,7 +107,8 @@ def _words(program: Program, reading: Reading, found: ProofResult) -> tuple[str,
 def _shown(value: Any) -> str:
     """A value as people write it."""
     if isinstance(value, (list, tuple)):
-        inner = ", ".join(map(_shown, value))
+        more = [f"... {len(value) - _MOST_SHOWN} more"] if len(value) > _MOST_SHOWN else []
+        inner = ", ".join([*map(_shown, value[:_MOST_SHOWN]), *more])
         return f"[{inner}]" if isinstance(value, list) else f"({inner})"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_shown(one)}" for key, one in value.items()) + "}"
@@ -116,6 +124,9 @@ def _seeds(program: Program, reading: Reading) -> Iterator[InputPair]:
     """Such neighbours, those with fewest records first."""
     near = [one + step for one in constants(reading) for step in (0, 1, -1)]
     values = list(dict.fromkeys([Fraction(0), Fraction(1), Fraction(1000), Fraction(-1000), *near]))[:14]
+    if reading.state.ends:
+        # The core program goes through all numbers between the ends.
+        values = [one for one in values if abs(one) <= _FAR]
     # Numbers of one size are tried first that may be required to be larger than others.
     for size in (1, 2, 4, 10):
         scalars: dict[str, Any] = {}
@@ -123,13 +134,13 @@ def _seeds(program: Program, reading: Reading) -> Iterator[InputPair]:
             if not isinstance(one.sort, ListOf):
                 number = 2000 if one.name.endswith("__spread") else size
                 scalars[one.name] = True if one.sort is Sort.BOOL else number if one.sort is Sort.INT else Fraction(number)
-        found = list(islice(_with_scalars(program, scalars, values), _MOST_SEEDS))
+        found = list(islice(_with_scalars(program, reading, scalars, values), _MOST_SEEDS))
         yield from found
         if found:
             return
 
 
-def _with_scalars(program: Program, scalars: Mapping[str, Any], values: list[Fraction]) -> Iterator[InputPair]:
+def _with_scalars(program: Program, reading: Reading, scalars: Mapping[str, Any], values: list[Fraction]) -> Iterator[InputPair]:
     """Such neighbours with these parameters."""
     lists = [(one.name, one.sort.element) for one in program.parameters if isinstance(one.sort, ListOf)]
     private = dict(contract_of(program).changes)
@@ -145,6 +156,7 @@ def _with_scalars(program: Program, scalars: Mapping[str, Any], values: list[Fra
                     first[name], second[name] = (old,) * (before + 1), (*(old,) * before, new)
                 else:
                     first[name] = second[name] = (*(old,) * before, new)
+            kinds.fitted(reading.state.ends, first, second)
             pair = InputPair(first, second)
             if first != second and is_admissible(program, pair):
                 yield pair

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from dpaudit.verifier.ordinary import iterating, numbers, texts
+from dpaudit.verifier.ordinary import iterating, kinds, numbers, texts
 from dpaudit.verifier.ordinary.lines import as_kind
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.signatures import refuse_fraction
@@ -16,11 +16,15 @@ from dpaudit.verifier.ordinary.values import (
     UNKNOWN,
     Counts,
     Dictionary,
+    Groups,
     Items,
+    Kinds,
     Opaque,
+    Ranked,
     Ref,
     Scalar,
     Sequence,
+    Short,
     Span,
     Spent,
     Tuple,
@@ -270,14 +274,20 @@ def length(state: State, node: ast.AST, found: Value) -> Value:
         return numbers.constant(state, len(found.known))
     if isinstance(found, Scalar):
         state.assume(found.origin, "list", "len")
+    if isinstance(found, Short):
+        return found.size
     held = state.object(found) if isinstance(found, Ref) else None
     match held:
         case Items(items, form) if form != "set":
             return numbers.constant(state, len(items))
         case Dictionary(entries):
             return numbers.constant(state, len(entries))
-        case Counts():
-            raise teach(node, "private keys", "the number of keys that are found in the data")
+        case Counts() | Groups():
+            return kinds.keys_of(state, node, held)
+        case Ranked(source):
+            return length(state, node, state.new(source))
+        case Kinds(source):
+            return kinds.number_of(state, node, source)
         case Sequence() if held.form != "iterator":
             if held.length is not None and held.index:
                 plain = held.length.code.startswith("len(") and held.length.code.count("(") == 1
@@ -286,6 +296,8 @@ def length(state: State, node: ast.AST, found: Value) -> Value:
                 counted = fold(
                     state, node, replace(held, value=numbers.constant(state, 1), form="list"), numbers.constant(state, 0)
                 )
+                if held.private and isinstance(found, Ref):
+                    state.sizes[counted.code] = (found.address, held)
                 return replace(counted, counts=held.private, public=False)
     raise refuse(node, f"`{ast.unparse(node)}`", "take the length of lists", "DPA706")
 

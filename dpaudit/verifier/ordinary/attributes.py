@@ -12,6 +12,7 @@ from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
     Builtin,
     Class,
+    Entry,
     Generator,
     Infinity,
     Instance,
@@ -72,7 +73,7 @@ def attribute(state: State, node: ast.AST, owner: Value, name: str) -> Value:
             if name in ("size", "shape", "T", "dtype", "ndim"):
                 return arrays.property_of(state, node, owner, name)
             return Method(owner, name)
-        case Opaque() | Scalar() | Generator() | Mechanism():
+        case Opaque() | Scalar() | Generator() | Mechanism() | Entry(form="list"):
             return Method(owner, name)
     if isinstance(owner, Scalar):
         return Method(owner, name)

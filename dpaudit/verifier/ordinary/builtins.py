@@ -8,11 +8,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.verifier.ordinary import arrays, exponentials, iterating, numbers, outcomes, texts
+from dpaudit.verifier.ordinary import arrays, exponentials, indexing, iterating, kinds, numbers, outcomes, texts
 from dpaudit.verifier.ordinary.calls import Sources, given
 from dpaudit.verifier.ordinary.lines import as_kind
 from dpaudit.verifier.ordinary.refusing import refuse, teach
-from dpaudit.verifier.ordinary.signatures import refuse_unhashable
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.subscripts import key_of
 from dpaudit.verifier.ordinary.values import (
@@ -59,7 +58,7 @@ def _range(state: State, node: ast.AST, args: Args, named: Named) -> Value:
         raise refuse(node, f"`{ast.unparse(node)}`", "write range(stop)", "DPA706")
     parts = [numbers.whole(state, node, one, "in range") for one in args]
     if any(one.counts for one in parts):
-        raise teach(node, "while data", "a range of a private length")
+        return indexing.places(state, node, parts)
     start, stop = (numbers.constant(state, 0), parts[0]) if len(parts) == 1 else (parts[0], parts[1])
     step = parts[2].known if len(parts) == 3 else 1
     if type(step) is not int or step == 0:
@@ -106,6 +105,8 @@ def _list(form: str) -> Callable[[State, ast.AST, Args, Named], Value]:
         if not args:
             return Tuple(()) if form == "tuple" else state.new(Items((), form))
         found = iterating.drained(state, node, args[0])
+        if form == "set":
+            return kinds.made_of(state, node, found)
         if isinstance(found, Sequence):
             if form != "list" or found.once:
                 raise refuse(node, f"`{ast.unparse(node)}`", "keep a list", "DPA706")
@@ -113,8 +114,6 @@ def _list(form: str) -> Callable[[State, ast.AST, Args, Named], Value]:
         if any(guard is not None for guard, _ in found):
             raise refuse(node, f"`{ast.unparse(node)}`", "write a list comprehension", "DPA706")
         items = tuple(one for _, one in found)
-        if form == "set":
-            refuse_unhashable(state, node, items)
         return Tuple(items) if form == "tuple" else state.new(Items(items, form))
 
     return read
@@ -301,7 +300,7 @@ def _fromkeys(state: State, node: ast.AST, args: Args, named: Named) -> Value:
 def _defaultdict(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     """`collections.defaultdict(int)`, `(float)`, and with a lambda that gives 0."""
     found = given(node, args, named, "factory")["factory"]
-    if isinstance(found, Builtin) and found.name in ("int", "float") and not named:
+    if isinstance(found, Builtin) and found.name in ("int", "float", "list") and not named:
         return state.new(Dictionary((), found.name))
     raise refuse(node, f"`{ast.unparse(node)}`", "write defaultdict(int)", "DPA706")
 

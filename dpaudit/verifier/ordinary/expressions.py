@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from dpaudit.spec import LAWS
-from dpaudit.verifier.ordinary import arrays, draws, exponentials, iterating, numbers, subscripts, texts
+from dpaudit.verifier.ordinary import arrays, draws, exponentials, iterating, kinds, numbers, subscripts, texts
 from dpaudit.verifier.ordinary.attributes import attribute
 from dpaudit.verifier.ordinary.calls import Sources, call, function_of
 from dpaudit.verifier.ordinary.refusing import refuse
@@ -29,6 +29,7 @@ from dpaudit.verifier.ordinary.values import (
     Ref,
     Scalar,
     Sequence,
+    Short,
     Spent,
     Tuple,
     Value,
@@ -182,7 +183,7 @@ def _binary(state: State, node: ast.BinOp) -> Value:
 
 def operated(state: State, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
     """An operation on two values."""
-    if isinstance(left, Entry) and isinstance(op, ast.Add) and left.amount is None:
+    if isinstance(left, Entry) and isinstance(op, ast.Add) and left.amount is None and left.form == "number":
         return replace(left, amount=numbers.number(state, node, right))
     if isinstance(op, ast.Div) and (parts := exponentials.shares(state, node, left, right)) is not None:
         state.real("arrays of floats")
@@ -355,6 +356,8 @@ def truth(state: State, node: ast.AST, found: Value) -> Scalar:
             return numbers.constant(state, False)
         case Tuple(items):
             return numbers.constant(state, bool(items))
+        case Short(size):
+            return numbers.compared(state, node, ast.Gt(), size, numbers.constant(state, 0))
         case Ref():
             held = state.object(found)
             match held:
@@ -428,11 +431,10 @@ def _comprehension(state: State, node: Any) -> Value:
     found = iterating.comprehended(state, node, elements, state.frame, first)
     if isinstance(node, ast.ListComp):
         return iterating.as_list(state, node, found)
+    if isinstance(node, ast.SetComp):
+        return kinds.made_of(state, node, found)
     if isinstance(found, Sequence) or any(guard is not None for guard, _ in found):
         raise refuse(node, f"`{ast.unparse(node)}`", "make sets and dictionaries of keys that are written out", "DPA706")
-    if isinstance(node, ast.SetComp):
-        refuse_unhashable(state, node, tuple(one for _, one in found))
-        return state.new(Items(tuple(one for _, one in found), "set"))
     entries: dict[Any, Value] = {}
     for _, pair in found:
         assert isinstance(pair, Tuple)  # noqa: S101 - for the type checker

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from dpaudit.verifier.ordinary import numbers, outcomes
+from dpaudit.verifier.ordinary import indexing, nested, numbers, outcomes, walking
 from dpaudit.verifier.ordinary.lines import Released
 from dpaudit.verifier.ordinary.loops import is_plain, template
 from dpaudit.verifier.ordinary.refusing import refuse, teach
@@ -17,19 +17,23 @@ from dpaudit.verifier.ordinary.values import (
     Counts,
     Dictionary,
     Frame,
+    Groups,
     Growing,
     Items,
     Iterator,
     Output,
+    Place,
     Ref,
     Scalar,
     Sequence,
+    Short,
     Span,
     Spent,
     Tuple,
     Value,
     references,
 )
+from dpaudit.verifier.ordinary.walking import Walk, step
 
 MOST_UNROLLED: Final = 64
 _LONGEST: Final = 10**8
@@ -38,21 +42,13 @@ _SHORT: Final = 16
 """The longest range that is written out element by element."""
 
 
-@dataclass(frozen=True)
-class Walk:
-    """A place in something that is gone through: it is read again at each step, as Python does."""
-
-    what: str
-    source: Any = None
-    place: int = 0
-    parts: tuple[Walk, ...] = ()
-
-
 def walk(state: State, node: ast.AST, found: Value) -> Walk | Sequence:
     """The start of a way through something."""
     match found:
         case Tuple():
             return Walk("tuple", found)
+        case Short():
+            return Walk("short", nested.whole(state, node, found))
         case Span(start, stop, step):
             if start.is_known and stop.is_known and abs(stop.known - start.known) <= _SHORT * abs(step):
                 return Walk("range", range(start.known, stop.known, step))
@@ -82,7 +78,7 @@ def _walk_object(state: State, node: ast.AST, found: Ref) -> Walk | Sequence:
         case Iterator() as iterator:
             state.change(node, found.address, Spent("an iterator that was gone through before"))
             return _walk_iterator(state, node, iterator)
-        case Counts():
+        case Counts() | Groups():
             raise teach(node, "private keys", "a loop over keys that are found in the data")
         case Spent(why) if "iterator" in why:
             raise teach(node, "two generators", "an iterator that is used again", "items")
@@ -100,6 +96,9 @@ def _walk_iterator(state: State, node: ast.AST, found: Iterator) -> Walk | Seque
     parts = found.parts
     if found.what in ("keys", "values", "items"):
         return Walk(found.what, parts[0])
+    if found.what == "places":
+        owner, inside = indexing.list_of(state, node, found)
+        return replace(inside, value=Place(owner.address, inside, inside.value))
     if found.what == "enumerate":
         start = parts[1]
         assert isinstance(start, Scalar)  # noqa: S101 - for the type checker
@@ -196,60 +195,6 @@ class _recorded:  # noqa: N801 - a context manager
         self.state.lines, self.state.depth = self.outer, self.depth
 
 
-def step(state: State, node: ast.AST, at: Walk) -> tuple[Value, Walk] | None:
-    """The next element, and the place after it."""
-    after = replace(at, place=at.place + 1)
-    match at.what:
-        case "tuple":
-            return (at.source.items[at.place], after) if at.place < len(at.source.items) else None
-        case "range":
-            return (numbers.constant(state, at.source[at.place]), after) if at.place < len(at.source) else None
-        case "list":
-            found = state.object(at.source)
-            if not isinstance(found, Items):
-                raise refuse(node, "a loop over a list that changes", "go through a copy, list(...)", "DPA705")
-            return (found.items[at.place], after) if at.place < len(found.items) else None
-        case "backwards":
-            found = state.object(at.source)
-            if not isinstance(found, Items) or at.place > len(found.items):
-                raise refuse(node, "a loop over a list that changes", "go through a copy, list(...)", "DPA705")
-            return (found.items[at.place - 1], replace(at, place=at.place - 1)) if at.place else None
-        case "keys" | "values" | "items":
-            return _entry(state, node, at, after)
-        case "enumerate":
-            inner = step(state, node, at.parts[0])
-            if inner is None:
-                return None
-            return Tuple((numbers.constant(state, at.source + at.place), inner[0])), replace(after, parts=(inner[1],))
-        case "zip":
-            values, parts = [], list(at.parts)
-            for place, part in enumerate(at.parts):
-                inner = step(state, node, part)
-                if inner is None:
-                    if at.source and (place or any(step(state, node, other) is not None for other in at.parts[1:])):
-                        raise refuse(node, "zip of unequal lengths", "use one length", "DPA704")
-                    return None
-                values.append(inner[0])
-                parts[place] = inner[1]
-            return (Tuple(tuple(values)), replace(after, parts=tuple(parts))) if parts else None
-    raise refuse(node, f"a loop over {at.what}", "write a loop over a list", "DPA706")
-
-
-def _entry(state: State, node: ast.AST, at: Walk, after: Walk) -> tuple[Value, Walk] | None:
-    """The next key, value or pair of a dictionary, which may not get other keys meanwhile."""
-    found = state.object(at.source)
-    if not isinstance(found, Dictionary):
-        raise teach(node, "private keys", "a loop over keys that are found in the data")
-    if at.parts and at.parts[0].source != found.shape:
-        raise refuse(node, "a loop over a dictionary that gets new keys", "go through list(...) of its keys", "DPA705")
-    after = replace(after, parts=(Walk("shape", found.shape),))
-    if at.place >= len(found.entries):
-        return None
-    key, value = found.entries[at.place]
-    name = numbers.constant(state, key)
-    return (name if at.what == "keys" else value if at.what == "values" else Tuple((name, value))), after
-
-
 Guarded = list[tuple[Scalar | None, Value]]
 """Elements, each with the condition under which it is there."""
 
@@ -270,7 +215,7 @@ def drained(state: State, node: ast.AST, found: Value) -> Guarded | Sequence:
         return at
     items: Guarded = []
     while (now := step(state, node, at)) is not None:
-        items.append((None, now[0]))
+        items.append((walking.guard(state, node, at), now[0]))
         at = now[1]
     return items
 
@@ -419,9 +364,18 @@ def _clause(state: State, node: Any, elements: Any, clauses: list[ast.comprehens
         return over(state, node, inner, lambda value: _made(state, clause, elements, value))
     items: Guarded = []
     heap, grown = dict(state.heap), state.grown()
-    for guard, value in inner:
-        if guard is not None:
-            raise refuse(node, "a comprehension over elements that may not be there", "write a loop", "DPA706")
+    for there, value in inner:
+        if there is not None:
+            # Elements that may not be there: nothing else may be written for them.
+            state.bind(clause.target, value)
+            with state.private(True):
+                made = None if rest else state.quiet(partial(_clause_of_one, state, clause, elements))
+            if made is None:
+                raise refuse(node, f"`{ast.unparse(node)}`", "write a loop", "DPA706")
+            test, one = made[0]
+            if test is None or not test.is_known or test.known:
+                items.append((there if test is None or test.is_known else numbers.connected("and", [there, test]), one))
+            continue
         test = _bound(state, clause, value)
         if test is not None and test.is_known:
             if not test.known:
@@ -446,9 +400,19 @@ def _clause(state: State, node: Any, elements: Any, clauses: list[ast.comprehens
     return items
 
 
+def _clause_of_one(state: State, clause: ast.comprehension, elements: Any) -> Any:
+    """The condition and the element for a value that is bound."""
+    return _condition(state, clause), _elements(state, elements)
+
+
 def _bound(state: State, clause: ast.comprehension, value: Value) -> Scalar | None:
     """Bind the target of a clause; its conditions together."""
     state.bind(clause.target, value)
+    return _condition(state, clause)
+
+
+def _condition(state: State, clause: ast.comprehension) -> Scalar | None:
+    """The conditions of a clause together."""
     if not clause.ifs:
         return None
     joined: ast.expr = (

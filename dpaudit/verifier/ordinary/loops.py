@@ -17,8 +17,10 @@ from dpaudit.verifier.ordinary.values import (
     UNKNOWN,
     Counts,
     Dictionary,
+    Groups,
     Growing,
     Items,
+    Kinds,
     Object,
     Output,
     Poison,
@@ -325,11 +327,18 @@ def _filled(state: State, found: Growing, loop: Loop, grown: list[tuple[Any, Seq
     templates = [None if loop.broken else one for _, one in grown]
     before = found.before
     if isinstance(before, Dictionary):
+        lists = [isinstance(value, Tuple) and isinstance(value.items[1], Tuple) for value, _ in grown]
+        if any(lists) and (len(grown) > 1 or before.default not in ("", "list")):
+            return Spent("a dictionary whose lists are filled at more than one place")
+        if any(lists) and templates[0] is not None:
+            return Groups((templates[0],), before.default)
         if all(one is not None for one in templates):
             return Counts(tuple(one for one in templates if one is not None), before.default)
         return Spent("a dictionary whose entries are more than sums over records")
     if len(grown) == 1 and templates[0] is not None and not before.items:
-        return templates[0]
+        return Kinds(templates[0]) if before.form == "set" else templates[0]
+    if before.form == "set":
+        return Spent("a set that depends on the records before")
     if loop.private or state.record_loops:
         return Spent("a list of records that depends on the records before")
     if state.loops:

@@ -129,7 +129,7 @@ def _of_dictionary(state: State, node: ast.AST, owner: Value, name: str, args: A
             return state.new(Iterator(name, (owner,)))
     if name == "copy" and isinstance(held, Dictionary) and not args and not named:
         return state.new(held)
-    if name in ("update", "pop", "setdefault", "clear", "popitem", "most_common", "elements", "subtract"):
+    if name in ("update", "pop", "clear", "popitem", "most_common", "elements", "subtract"):
         raise refuse(node, f"`.{name}` of a dictionary", "assign its entries one by one", "DPA705")
     return None
 

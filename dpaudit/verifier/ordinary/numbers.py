@@ -11,7 +11,7 @@ from typing import Any, Final
 from dpaudit.verifier.ordinary.lines import as_kind
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State
-from dpaudit.verifier.ordinary.values import Kind, Opaque, Poison, Scalar, Value
+from dpaudit.verifier.ordinary.values import Kind, Opaque, Place, Poison, Scalar, Value
 
 INT: Final = frozenset({"int"})
 FLOAT: Final = frozenset({"float"})
@@ -49,6 +49,8 @@ def scalar(state: State, node: ast.AST, found: Value, what: str = "here") -> Sca
     """A value that must be a number, a truth value or a text."""
     if isinstance(found, Scalar):
         return found
+    if isinstance(found, Place) and found.count is not None:
+        return found.count
     if isinstance(found, Opaque):
         raise teach(node, "opaque", f"a rounded or formatted value {what}")
     if isinstance(found, Poison):
@@ -306,7 +308,7 @@ def chosen(state: State, node: ast.AST, test: Scalar, one: Scalar, other: Scalar
         raise refuse(node, f"a value that is {one.kind} or {other.kind}", "give both ways one type", "DPA703")
     wide = "real" if one.kind != other.kind else one.kind
     code = f"({as_kind(one, wide)} if {test.code} else {as_kind(other, wide)})"
-    made = state.mixed(code, one, other, test.code, public=test.public)
+    made = state.mixed(code, one, other, test.code, public=test.public, here=True)
     return replace(made, noisy=one.noisy or other.noisy)
 
 
@@ -320,7 +322,7 @@ def extreme(state: State, node: ast.AST, one: Value, other: Value, *, least: boo
         return second if takes else first
     wide = "real" if first.kind != second.kind else first.kind
     test = f"({second.code} {'<' if least else '>'} {first.code})"
-    made = state.mixed("", second, first, test, public=True)
+    made = state.mixed("", second, first, test, public=True, here=True)
     positive = (first.positive and second.positive) if least else (first.positive or second.positive)
     made = replace(made, noisy=first.noisy or second.noisy, counts=False, positive=positive)
     return replace(made, code=f"{'min' if least else 'max'}({as_kind(first, wide)}, {as_kind(second, wide)})")

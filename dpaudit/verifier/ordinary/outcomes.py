@@ -16,6 +16,7 @@ from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
     Counts,
     Dictionary,
+    Groups,
     Instance,
     Items,
     Kind,
@@ -150,7 +151,7 @@ def _form_of_object(state: State, node: ast.AST, found: Ref, slots: list[Scalar]
             return ("output", name, form)
         case Sequence() as items if items.form != "iterator":
             return ("output", _collected(state, node, state.taken(node, found.address, items)).name, items.form)
-        case Counts():
+        case Counts() | Groups():
             raise teach(node, "private keys", "a dictionary over keys that are found in the data")
     raise refuse(
         node,

@@ -18,8 +18,12 @@ from dpaudit.verifier.ordinary import (
     draws,
     expressions,
     files,
+    grouping,
+    kinds,
     methods,
+    nested,
     ordering,
+    ordinals,
     outcomes,
     records,
     statements,
@@ -56,9 +60,11 @@ _PARTS: Final = Parts(
     returned=statements.returned,
     bind=assigning.bind,
     masked=arrays.masked,
+    grouped=grouping.group,
+    ranked=ordinals.element,
     append=outcomes.append,
 )
-for module in (aggregating, builtins, draws, methods, vectors):
+for module in (aggregating, builtins, draws, grouping, kinds, methods, ordinals, vectors):
     module.fill()
 
 
@@ -250,6 +256,8 @@ def _type_of(
         made.shape = learned.types.get(f"{name}#", "any") if made.form == "list" else "numpy"
     if made.form == "list" and name in learned.fields:
         made.fields = {}
+    if made.inner:
+        nested.widened(learned, name, made)
     if made.form == "list" and (made.why.startswith("assumed") or made.rows):
         _assumed_fields(learned, name, made)
     return made
@@ -380,7 +388,8 @@ def _finished(
     arguments: list[tuple[str, str]],
 ) -> Reading:
     """The core program with its contract."""
-    parameters = [*data.parameters, *scalars]
+    edges = [(one, "int") for one in dict.fromkeys(one for pair in state.ends.values() for one in pair)]
+    parameters = [*data.parameters, *scalars, *edges]
     head = f"def {source.function.name}({', '.join(f'{name}: {kind}' for name, kind in parameters)}):"
     lines = [(0, head, source.function.lineno), *ordering.sunk(ordering.flipped(ordering.paired(outcomes.written(state))))]
     text = "\n".join("    " * depth + line for depth, line, _ in lines) + "\n"
@@ -392,11 +401,12 @@ def _finished(
     def clause(one: str) -> list[str]:
         return [_renamed(part, fixed) for part in records.translated(one, data)]
 
+    ends = [one for name, (low, high) in state.ends.items() for one in (f"{low} <= {name}[each]", f"{name}[each] < {high}")]
     promise = Spec(
         claim=tuple(clause(str(part))[0] for part in claimed.claim),  # type: ignore[union-attr]
         adjacency=dict(data.adjacency),
         requires=[*data.requires, *(part for one in requires for part in clause(one))],
-        domain=[*data.domain, *(part for one in claimed.domain for part in clause(str(one)) if "unread" not in part)],
+        domain=[*data.domain, *ends, *(part for one in claimed.domain for part in clause(str(one)) if "unread" not in part)],
         public=data.public,
         cost=claimed.cost,
         align={},

@@ -11,13 +11,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Final
 
 from dpaudit.errors import Unsupported
 from dpaudit.spec import Change, Spec
+from dpaudit.verifier.ordinary import nested
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.types import Type
-from dpaudit.verifier.ordinary.values import Record, Ref, Row, Scalar, Sequence, Tuple, Value
+from dpaudit.verifier.ordinary.values import Record, Ref, Row, Scalar, Sequence, Short, Tuple, Value
 
 _CORE: Final = {"int": "int", "real": "Fraction", "bool": "int", "str": "int"}
 
@@ -50,6 +52,8 @@ class Data:
                 found = inputs[self._column(inputs, name, one, place)][place]
                 row[one] = bool(found) if sort == "bool" else texts.get(found, f"text {found}") if sort == "str" else found
             rows.append(row)
+        if kind.inner:
+            return [_inside(row, kind) for row in rows]
         if set(kind.fields) == {""}:
             return [row[""] for row in rows]
         if kind.rows or kind.owner is not None:
@@ -62,6 +66,16 @@ class Data:
         if f"{name}__which" in inputs:
             return f"{column(name, one)}__{'new' if inputs[f'{name}__which'][place] == 1 else 'old'}"
         return column(name, one)
+
+
+_FILLED: Final[Mapping[str, Any]] = {"int": 0, "real": Fraction(0), "bool": False, "str": "another text"}
+"""What stands at places that nothing reads."""
+
+
+def _inside(row: Mapping[str, Any], kind: Type) -> list[Any]:
+    """A record that is a list."""
+    other = _FILLED[kind.fields.get("0", "int")]
+    return [row.get(str(place), other) for place in range(int(row["size"]))]
 
 
 def _tuple(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -102,6 +116,10 @@ def declare(state: State, data: Data, name: str, kind: Type, relation: str | Non
                 data.public.append(core)
             if mark:
                 data.requires.append(f"len({core}) == len({mark})")
+            if kind.inner and one == "size":
+                data.domain.append(f"0 <= {core}[each]")
+                if nested.is_bounded(state.learned, name):
+                    data.domain.append(f"{core}[each] <= {nested.width(state.learned, name)}")
             if sort == "bool":
                 data.domain += [f"0 <= {core}[each]", f"{core}[each] <= 1"]
     if not mark:
@@ -131,6 +149,8 @@ def _sequence(state: State, data: Data, name: str, kind: Type, mark: str, *, pri
         core = column(name, one)
         code = f"({core}__new[{place}] if {mark}[{place}] == 1 else {core}__old[{place}])" if several else f"{core}[{place}]"
         sort = kind.fields[one]
+        for suffix in ("__old", "__new") if several else ("",):
+            state.columns[core + suffix] = (code, place)
         types = {"int": "int", "bool": "bool", "str": "str", "real": "float" if kind.floats else "Fraction"}[sort]
         if kind.shape == "array":
             types = {"int": "np.int", "float": "np.float", "Fraction": "np.float", "bool": "np.bool"}.get(types, types)
@@ -139,7 +159,11 @@ def _sequence(state: State, data: Data, name: str, kind: Type, mark: str, *, pri
         return Scalar(code, sort, frozenset({types}), public=public, origin=origin)
 
     value: Value
-    if set(kind.fields) == {""}:
+    if kind.inner:
+        bounded = nested.is_bounded(state.learned, name)
+        size, *items = (part(one) for one in kind.fields)
+        value = Short(size, tuple(items), size, name, cut=bounded)
+    elif set(kind.fields) == {""}:
         value = part("")
     elif kind.rows:
         value = Row(name, tuple((one, part(one)) for one in kind.fields))

@@ -26,7 +26,7 @@ from typing import Any, Final
 from dpaudit.spec import LAWS
 from dpaudit.verifier.interpreter import Halt, TooLong, Undefined, run
 from dpaudit.verifier.ir import Program
-from dpaudit.verifier.ordinary import draws
+from dpaudit.verifier.ordinary import draws, kinds
 from dpaudit.verifier.ordinary.reading import Reading
 
 _LEVELS: Final = ("debug", "info", "warning", "error", "critical")
@@ -332,6 +332,8 @@ def _item(value: Any, owner: str, scope: dict[str, Any], *, exact: bool) -> Any:
             )
             return scope[owner](**{key: parts.get(key, 0) for key in known})
         return _Row(parts)
+    if isinstance(value, list):
+        return [_plain(one, exact=exact) for one in value]
     if isinstance(value, tuple):
         return tuple(_plain(one, exact=exact) for one in value)
     return _plain(value, exact=exact)
@@ -455,4 +457,8 @@ def random_inputs(reading: Reading, program: Program, source: random.Random) -> 
                 if form in ("bool", "str") and not core.endswith(("__here", "__which")):
                     most = 1 if form == "bool" else len(reading.state.texts)
                     found[core] = tuple(source.randint(0, most) for _ in found[core])
+    for name, (_, kind) in reading.data.fields.items():
+        for core in (one for one in found if kind.inner and one.startswith(f"{name}__size")):
+            found[core] = tuple(source.randint(0, len(kind.fields)) for _ in found[core])
+    kinds.fitted(reading.state.ends, found)
     return found

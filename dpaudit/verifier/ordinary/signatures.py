@@ -29,6 +29,7 @@ from dpaudit.verifier.ordinary.values import (
     Ref,
     Scalar,
     Sequence,
+    Short,
     Span,
     Spent,
     Tuple,
@@ -83,6 +84,9 @@ _SIGNATURES: Final[dict[str, tuple[str, ...]]] = {
     "numpy.histogram": ("a: array, bins, range = None",),
     "numpy.linspace": ("start: number, stop: number, num: whole",),
     "numpy.ones": ("shape, dtype = None",),
+    "numpy.median": ("a: array",),
+    "statistics.median": ("data: iterable",),
+    "numpy.unique": ("ar: array",),
     "numpy.where": ("condition: array, x: operand, y: operand, /",),
     "numpy.zeros": ("shape, dtype = None",),
     **{f"array.{name}": ("a: array, /",) for name in ("all", "any", "argmax", "argmin", "max", "mean", "min", "sum")},
@@ -209,7 +213,8 @@ def _is_iterable(state: State, found: Value) -> bool:
     held = state.object(found) if isinstance(found, Ref) else None
     # A uniform number is kept as an iterator: it is none of Python's.
     plain = (Items, Dictionary, Sequence, Counts, Output, Growing)
-    return isinstance(found, (Tuple, Span)) or isinstance(held, plain) or (isinstance(held, Iterator) and held.what != "uniform")
+    listed = isinstance(found, (Tuple, Span, Short)) or isinstance(held, plain)
+    return listed or (isinstance(held, Iterator) and held.what != "uniform")
 
 
 def _is_reversible(state: State, found: Value) -> bool:

@@ -15,11 +15,16 @@ from dpaudit.verifier.ordinary.lines import Again, Learned, Line, Loop, Released
 from dpaudit.verifier.ordinary.raising import unsafe
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.values import (
+    UNKNOWN,
     Frame,
+    Groups,
     Items,
+    Nothing,
     Object,
+    Opaque,
     Output,
     Poison,
+    Ranked,
     Record,
     Ref,
     Scalar,
@@ -35,6 +40,17 @@ from dpaudit.verifier.ordinary.values import (
 _RESERVED: Final = {*STANDARD, *LAWS, "and", "or", "not", "if", "else", "True", "False", "other", "ghost", "each", "spent"}
 _MOST_LINES: Final = 3000
 _MOST_STEPS: Final = 40_000
+_MOST_TESTS: Final = 4
+"""The most tests on one side that decide the type of a number."""
+
+
+_EMPTY: Final = {"int": "0", "real": "Fraction(0)", "bool": "False", "str": "0"}
+"""What a name has on the way on which nothing reads it."""
+
+
+def _is_firm_number(found: Any) -> bool:
+    """True for a number of one type."""
+    return isinstance(found, Scalar) and found.firm and found.kind in ("int", "real")
 
 
 @dataclass(frozen=True)
@@ -49,6 +65,8 @@ class Parts:
     returned: Callable[[State, ast.FunctionDef], Value]  # interprets the body of a function
     bind: Callable[[State, ast.expr, Value], None]  # assigns to a target
     masked: Callable[[State, ast.AST, Ref, Ref], Value]  # selects elements of an array
+    grouped: Callable[[State, ast.AST, Groups, Scalar, Value | None], Value]  # the list of a key
+    ranked: Callable[[State, ast.AST, Ranked, Value], Value]  # an element of a private list in order
     append: Callable[[State, ast.AST, Output, Value], None]  # lets an output list grow
 
 
@@ -89,10 +107,13 @@ class State:
     main_frame: int = 0
     true: list[str] = field(default_factory=list)  # tests that hold on this way
     cells: dict[str, tuple[int, str, Object]] = field(default_factory=dict)  # entries that were read, by their code
-    ensured: set[tuple[int, str]] = field(default_factory=set)  # keys that a growing dictionary has in this round
+    ensured: set[tuple[int, str, str]] = field(default_factory=set)  # keys that a growing dictionary has in this round
     facts: dict[str, bool] = field(default_factory=dict)  # tests that the specification decides
     nonempty: set[str] = field(default_factory=set)  # lists that are required to have an element
     parameters: set[str] = field(default_factory=set)  # public parameters that are no lists
+    sizes: dict[str, tuple[int, Sequence]] = field(default_factory=dict)  # for each private length its list, as it was then
+    columns: dict[str, tuple[str, str]] = field(default_factory=dict)  # how a record reads a list of the core, and its place
+    ends: dict[str, tuple[str, str]] = field(default_factory=dict)  # public ends between which all values of a list lie
     fractions: bool = False  # whether the file makes fractions
     annotated: bool = False  # whether the function could not be defined without the name Fraction
     generators: frozenset[ast.FunctionDef] = frozenset()  # functions of the file that yield
@@ -365,17 +386,43 @@ class State:
             case Record(owner, parts), Record(another, others) if owner == another:
                 pairs = zip(parts, others, strict=True)
                 return Record(owner, tuple((name, self._joined(test, a, b, assigned)) for (name, a), (_, b) in pairs))
+        if isinstance(one, Opaque) or isinstance(other, Opaque):
+            return self._either(test, one, other, assigned)
         if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
             # Signals of statements: what kind of end, and the value.
             return tuple(self._joined(test, a, b, assigned) for a, b in zip(one, other, strict=True))
         return Poison(f"which is one of two different things after line {self.line}")
 
-    def mixed(self, code: str, one: Scalar, other: Scalar, test: str | None, *, public: bool) -> Scalar:
-        """What is known of a scalar that is one of two."""
+    def _either(self, test: Scalar, one: Any, other: Any, assigned: tuple[list[Any], list[Any]]) -> Any:
+        """What is not computed on one way: a function of which way it was, and of what it is made of there."""
+        sides, sorts = (one, other), set[str]()
+        first = Scalar(self.fresh("m"), "bool", frozenset({"bool"}), public=test.public)
+        parts: list[Value] = [first]
+        for arm, value in zip(assigned, ("True", "False"), strict=True):
+            arm.append(f"{first.code} = {value}")
+        for mine, side in enumerate(sides):
+            sorts.add(side.sort if isinstance(side, Opaque) else "number" if _is_firm_number(side) else "other")
+            held: tuple[Value, ...] = side.parts if isinstance(side, Opaque) else () if isinstance(side, Nothing) else (side,)
+            found = [part for part in held if isinstance(part, Scalar) and part.firm]
+            if len(found) < len(held):
+                return Poison(f"which is one of two different things after line {self.line}")
+            for part in found:
+                name = self.fresh("m")
+                assigned[mine].append(f"{name} = {part.code}")
+                assigned[1 - mine].append(f"{name} = {_EMPTY[part.kind]}")
+                parts.append(replace(part, code=name, known=UNKNOWN, public=False, positive=False, origin=None))
+        sites = "|".join(side.site if isinstance(side, Opaque) else type(side).__name__ for side in sides)
+        return Opaque(f"{self.line}:{sites}", tuple(parts), sorts.pop() if len(sorts) == 1 else "other")
+
+    def mixed(self, code: str, one: Scalar, other: Scalar, test: str | None, *, public: bool, here: bool = False) -> Scalar:
+        """What is known of a scalar that is one of two; `here` says that both are evaluated in this place, not on two ways."""
         types = one.types | other.types
         tests: tuple[str, ...] | None = ()
         if len(types) > 1:
-            tests = (test,) if test is not None and one.firm and other.firm else None
+            inner = [side.tests if here or side.firm else None for side in (one, other)]
+            known = [found for found in inner if found is not None and len(found) <= _MOST_TESTS]
+            sure = all(side.firm or found for side, found in zip((one, other), inner, strict=True))
+            tests = (test, *known[0], *known[1]) if test is not None and sure and len(known) == 2 else None
         return Scalar(
             code,
             "real" if one.kind != other.kind else one.kind,

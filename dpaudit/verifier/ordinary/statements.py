@@ -6,20 +6,20 @@ import ast
 import builtins
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, TypeGuard
 
 from dpaudit.verifier.frontend.scopes import EXCEPTIONS
-from dpaudit.verifier.ordinary import choosing, iterating, loops, numbers, outcomes
+from dpaudit.verifier.ordinary import choosing, indexing, iterating, loops, numbers, outcomes, walking
 from dpaudit.verifier.ordinary.assigning import augmented
 from dpaudit.verifier.ordinary.calls import Sources, function_of
 from dpaudit.verifier.ordinary.files import imported
 from dpaudit.verifier.ordinary.methods import append
-from dpaudit.verifier.ordinary.refusing import refuse, teach
+from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.state import State, frame_of
 from dpaudit.verifier.ordinary.values import (
     Builtin,
     Entry,
-    Items,
     Iterator,
     Nothing,
     Poison,
@@ -92,7 +92,9 @@ def execute(state: State, items: Items_) -> tuple[str, Any]:
             return _ON
         node, items = items[0], items[1:]
         if isinstance(node, _Next):
-            items = _round(state, node, items)
+            ended, items = _round(state, node, items)
+            if ended is not None:
+                return ended
         elif isinstance(node, (ast.Break, ast.Continue)):
             found = _jump(state, node, items)
             if found is None:
@@ -210,15 +212,20 @@ def _is_count(node: ast.stmt) -> TypeGuard[ast.Assign]:
     return isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and type(node.value.value) is int
 
 
+def _is_entry(target: ast.Subscript, owner: ast.expr, key: ast.expr) -> bool:
+    """True for `owner[key]`."""
+    return ast.unparse(target) == f"{ast.unparse(owner)}[{ast.unparse(key)}]"
+
+
 def _known_key(state: State, node: ast.If, found: Entry) -> list[ast.stmt]:
     """`if key in counts`, of a dictionary that a loop fills, in the two forms in which people count: what it amounts to."""
     match node:
         case ast.If(
             test=ast.Compare(left=key, ops=[ast.NotIn()], comparators=[owner]),
-            body=[ast.Assign(targets=[ast.Subscript() as target], value=ast.Constant(value=0)) as only],
+            body=[ast.Assign(targets=[ast.Subscript() as target], value=ast.Constant(value=0) | ast.List(elts=[])) as only],
             orelse=[],
-        ) if _is_count(only) and ast.unparse(target) == f"{ast.unparse(owner)}[{ast.unparse(key)}]":
-            state.ensured.add((found.address, found.key.code))
+        ) if (_is_count(only) or isinstance(only.value, ast.List)) and _is_entry(target, owner, key):
+            state.ensured.add((found.address, found.key.code, "list" if isinstance(only.value, ast.List) else "number"))
             return []
         case ast.If(
             test=ast.Compare(left=key, ops=[ast.In() | ast.NotIn() as op], comparators=[owner]), body=[one], orelse=[other]
@@ -227,7 +234,7 @@ def _known_key(state: State, node: ast.If, found: Entry) -> list[ast.stmt]:
             place = f"{ast.unparse(owner)}[{ast.unparse(key)}]"
             added = {ast.unparse(new).replace(f"{place} = ", f"{place} {way}", 1) for way in ("+= ", f"= {place} + ")}
             if ast.unparse(there) in added and _is_count(new) and place == ast.unparse(new.targets[0]):
-                state.ensured.add((found.address, found.key.code))
+                state.ensured.add((found.address, found.key.code, "number"))
                 return [there]
     raise refuse(node.test, f"`{ast.unparse(node.test)}`", "count with `counts[key] = counts.get(key, 0) + 1`", "DPA706")
 
@@ -370,9 +377,17 @@ def _for(state: State, node: ast.For) -> Items_ | None:
     if isinstance(held, Iterator) and held.what == "enumerate":
         inner = held.parts[0]
         source = state.object(inner) if isinstance(inner, Ref) else None
-        if isinstance(inner, Ref) and isinstance(source, Sequence) and not source.index:
-            _counted(state, node, found, inner, held.parts[1])
+        if isinstance(found, Ref) and isinstance(inner, Ref) and isinstance(source, Sequence) and not source.index:
+            state.change(node, found.address, Spent("an iterator that was gone through before"))
+
+            def begin(count: Scalar, value: Value) -> None:
+                state.bind(node.target, Tuple((count, value)))
+
+            indexing.counted(state, node, inner, held.parts[1], begin, partial(_repeated, state, node))
             return None
+    if isinstance(found, Ref) and isinstance(held, Iterator) and held.what == "places":
+        indexing.over_places(state, node, found, held, partial(_repeated, state, node))
+        return None
     if isinstance(found, Ref) and isinstance(held, Iterator) and held.what == "function":
         found = iterating.taken_ahead(state, node.iter, found, held)
     at = iterating.walk(state, node.iter, found)
@@ -380,24 +395,6 @@ def _for(state: State, node: ast.For) -> Items_ | None:
         _repeated(state, node, at, lambda value: state.bind(node.target, value))
         return None
     return _stepped(state, node, _Next(node, at))
-
-
-def _counted(state: State, node: ast.For, found: Value, inner: Ref, start: Value) -> None:
-    """`for place, record in enumerate(...)` over records that come and go: the place is counted."""
-    held = state.object(inner)
-    assert isinstance(found, Ref) and isinstance(held, Sequence)  # noqa: S101, PT018 - for the type checker
-    state.change(node, found.address, Spent("an iterator that was gone through before"))
-    state.taken(node, inner.address, held)
-    counter = state.new(Items((start,)))
-
-    def begin(value: Value) -> None:
-        now = state.object(counter)
-        assert isinstance(now, Items)  # noqa: S101 - for the type checker
-        one = numbers.number(state, node, now.items[0])
-        state.bind(node.target, Tuple((one, value)))
-        state.heap[counter.address] = Items((numbers.arithmetic(state, node, ast.Add(), one, numbers.constant(state, 1)),))
-
-    _repeated(state, node, held, begin)
 
 
 def _repeated(state: State, node: ast.For, at: Sequence, begin: Callable[[Value], None]) -> None:
@@ -421,7 +418,7 @@ def _stepped(state: State, node: ast.For | ast.While, first: _Next) -> Items_ | 
     return None
 
 
-def _round(state: State, node: _Next, items: Items_) -> Items_:
+def _round(state: State, node: _Next, items: Items_) -> tuple[tuple[str, Any] | None, Items_]:
     """The next round of a loop, ahead of what follows it."""
     loop = node.loop
     state.step(loop)
@@ -430,20 +427,40 @@ def _round(state: State, node: _Next, items: Items_) -> Items_:
         if not test.is_known:
             raise refuse(loop, "a loop whose test is not known in every round", "write a for loop over a range", "DPA706")
         if not test.known:
-            return items
+            return None, items
         if node.at >= _MOST_ROUNDS:
             raise refuse(loop, f"a loop of more than {_MOST_ROUNDS} rounds", "loop less", "DPA706")
         after = _Next(loop, node.at + 1)
     else:
-        found = iterating.step(state, loop.iter, node.at)
+        found = walking.step(state, loop.iter, node.at)
         if found is None:
-            return items
-        state.bind(loop.target, found[0])
+            return None, items
         after = _Next(loop, found[1])
+        there = walking.guard(state, loop.iter, node.at)
+        if there is not None:
+            return _perhaps(state, loop, there, found[0], after, items)
+        state.bind(loop.target, found[0])
     if any(_breaks(one) or _returns(one) for one in loop.body):
-        return (*loop.body, after, *items)
+        return None, (*loop.body, after, *items)
     execute(state, (*loop.body, _RoundEnd()))
-    return (after, *items) if not state.dead else ()
+    return None, (after, *items) if not state.dead else ()
+
+
+def _perhaps(
+    state: State, loop: ast.For, there: Scalar, value: Value, after: _Next, items: Items_
+) -> tuple[tuple[str, Any] | None, Items_]:
+    """A round that there may not be, of a loop over a list inside of a record."""
+
+    def begin(*rest: Any) -> tuple[str, Any]:
+        state.bind(loop.target, value)
+        return execute(state, (*loop.body, *rest))
+
+    if any(_breaks(one) or _returns(one) for one in loop.body):
+        last = next(place for place, one in enumerate(items) if isinstance(one, _End) and one.loop is loop)
+        end = state.branch(there, lambda: begin(after, *items), lambda: execute(state, items[last + 1 :]))
+        return _end_of(state, loop, end), ()
+    state.branch(there, lambda: begin(_RoundEnd()), lambda: None)
+    return None, (after, *items) if not state.dead else ()
 
 
 def _while(state: State, node: ast.While) -> Items_ | None:
@@ -454,43 +471,6 @@ def _while(state: State, node: ast.While) -> Items_ | None:
         test = state.test(node.test)
     if test.is_known:
         return _stepped(state, node, _Next(node, 0))
-    _indexed(state, node, test)
+    leaves, returns = any(map(_leaves, node.body)), any(map(_returns, node.body))
+    indexing.indexed(state, node, execute, leaves=leaves, returns=returns)
     return None
-
-
-def _indexed(state: State, node: ast.While, test: Scalar) -> None:
-    """`while i < end: ...; i += 1`, where nothing else changes i or the end: the for loop that it amounts to."""
-    match node.test, node.body[-1]:
-        case (
-            ast.Compare(left=ast.Name(id=name), ops=[ast.Lt()], comparators=[limit]),
-            ast.AugAssign(target=ast.Name(id=other), op=ast.Add(), value=ast.Constant(value=1)),
-        ) if name == other and not any(map(_leaves, node.body)):
-            pass
-        case _:
-            raise teach(node, "while data", f"`while {ast.unparse(node.test)}`")
-    if any(map(_returns, node.body)) and state.frame != state.main_frame:
-        raise refuse(node, "a return from a loop", "keep the value, and return after the loop", "DPA706")
-    start = numbers.whole(state, node, state.value(ast.copy_location(ast.Name(name, ast.Load()), node)), "as an index")
-    end = numbers.whole(state, node, state.value(limit), "as an end")
-    if name in {part.id for part in ast.walk(limit) if isinstance(part, ast.Name)} or not (start.public and end.public):
-        raise teach(node, "while data", f"`while {ast.unparse(node.test)}`")
-    place = state.fresh("i")
-    head = ((0, f"for {place} in range({start.code}, {end.code}):", state.line),)
-    at = Sequence(head, 1, Scalar(place, "int", numbers.INT, public=True), frozenset({place}))
-    target = ast.copy_location(ast.Name(name, ast.Store()), node)
-
-    def body(value: Value) -> None:
-        before = frame_of(state, state.frame).names[name]
-        state.bind(target, value)
-        execute(state, tuple(node.body[:-1]))
-        if state.dead:
-            return
-        now, later = state.value(ast.copy_location(ast.Name(name, ast.Load()), node)), state.value(limit)
-        if now != value or not isinstance(later, Scalar) or later.code != end.code:
-            raise teach(node, "while data", f"`while {ast.unparse(node.test)}`, whose body changes its test,")
-        state.bind(target, before)
-
-    # The index ends at the limit, or where it was.
-    after = numbers.extreme(state, node, start, end, least=False)
-    loops.repeat(state, node, lambda: state.opened(node, at), body, private=False, public=True)
-    state.bind(target, after)

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import Any
 
-from dpaudit.verifier.ordinary import numbers
+from dpaudit.verifier.ordinary import nested, numbers
 from dpaudit.verifier.ordinary.lines import Again
 from dpaudit.verifier.ordinary.loops import grow, growing
 from dpaudit.verifier.ordinary.refusing import refuse, teach
@@ -16,15 +16,19 @@ from dpaudit.verifier.ordinary.values import (
     Counts,
     Dictionary,
     Entry,
+    Groups,
     Growing,
     Items,
     Nothing,
     Output,
+    Place,
+    Ranked,
     Record,
     Ref,
     Row,
     Scalar,
     Sequence,
+    Short,
     Span,
     Spent,
     Tuple,
@@ -126,10 +130,12 @@ def _of_object(state: State, node: ast.AST, owner: Ref, place: Value) -> Value:
             if form == "array" and isinstance(place, Ref):
                 return state.parts.masked(state, node, owner, place)
             return _at(state, node, list(items), place)
-        case Dictionary() | Counts() | Growing(Dictionary()):
+        case Dictionary() | Counts() | Groups() | Growing(Dictionary()):
             return entry(state, node, owner, place, None)
         case Sequence():
             return _of_sequence(state, node, owner, held, place)
+        case Ranked():
+            return state.parts.ranked(state, node, held, place)
         case Spent(why):
             raise refuse(node, f"`{ast.unparse(node)}` of {why}", "keep each value under a name of its own", "DPA705")
         case Output() | Growing():
@@ -143,6 +149,8 @@ def _of_sequence(state: State, node: ast.AST, owner: Ref, held: Sequence, place:
     """An element of a list of the data."""
     if isinstance(place, Ref) and held.form != "list":
         return state.parts.masked(state, node, owner, place)
+    if isinstance(place, Place) and place.address == owner.address and place.source is held:
+        return place.element
     if held.private:
         raise teach(node, "record by index", f"`{ast.unparse(node)}`", ast.unparse(getattr(node, "value", node)))
     if not held.index or held.length is None or held.once or held.form == "iterator":
@@ -153,7 +161,10 @@ def _of_sequence(state: State, node: ast.AST, owner: Ref, held: Sequence, place:
     where = numbers.whole(state, node, place, "as an index")
     if where.is_known and where.known < 0:
         where = numbers.arithmetic(state, node, ast.Add(), held.length, where)
-    state.owe(f"0 <= {where.code} and {where.code} < {held.length.code}")
+    # The name that a loop over all places counts with is inside of them.
+    counts = f"for {where.code} in range(0, {held.length.code}):"
+    if not any(text == counts for _, text, _ in state.so_far()):
+        state.owe(f"0 <= {where.code} and {where.code} < {held.length.code}")
     found = state.element(held, where.code)
     return found if where.public else mapped(found, lambda one: replace(one, public=False))
 
@@ -170,6 +181,8 @@ def sliced(state: State, node: ast.AST, owner: Value, place: ast.Slice) -> Value
         raise refuse(node, "a slice of step 0", "use another step", "DPA704")
     if isinstance(owner, Tuple):
         return Tuple(owner.items[slice(*ends)])
+    if isinstance(owner, Short) and ends[0] in (None, 0) and ends[2] in (None, 1) and ends[1] is not None and ends[1] >= 0:
+        return nested.first(state, node, owner, ends[1])
     held = state.object(owner) if isinstance(owner, Ref) else None
     if isinstance(held, Items) and held.form == "list":
         return state.new(Items(held.items[slice(*ends)]))
@@ -182,19 +195,25 @@ def sliced(state: State, node: ast.AST, owner: Value, place: ast.Slice) -> Value
 def entry(state: State, node: ast.AST, owner: Ref, key: Value, default: Value | None) -> Value:
     """`owner[key]`, or `owner.get(key, default)`."""
     held = state.object(owner)
-    name = _key(state, node, key)
+    name = scalar_key(state, node, key)
     if isinstance(held, Counts):
         return _counted(state, node, held, name, default)
+    if isinstance(held, Groups):
+        return state.parts.grouped(state, node, held, name, default)
     fills = isinstance(held, Growing) or (isinstance(held, Dictionary) and not held.entries and growing(state, owner.address))
     if fills and not name.is_known:
         kept = held.before if isinstance(held, Growing) else held
         zero = isinstance(default, Scalar) and default.known == 0 and default.types == numbers.INT
-        there = (owner.address, name.code) in state.ensured and default is None
-        if not isinstance(kept, Dictionary) or kept.default == "float" or not (kept.default or zero or there):
+        there = (owner.address, name.code, "number") in state.ensured and default is None
+        if default is None and (getattr(kept, "default", "") == "list" or (owner.address, name.code, "list") in state.ensured):
+            return Entry(owner.address, name, read=state.grown(), form="list")
+        if not isinstance(kept, Dictionary) or kept.default == "list" or not (kept.default or zero or there):
             raise refuse(node, f"`{ast.unparse(node)}`", "count with `counts[key] = counts.get(key, 0) + 1`", "DPA706")
         return Entry(owner.address, name, read=state.grown())
     if not isinstance(held, Dictionary):
         raise refuse(node, f"`{ast.unparse(node)}` of a dictionary that a loop fills", "read it after the loop", "DPA705")
+    if held.default == "list":
+        raise refuse(node, f"`{ast.unparse(node)}`", "fill a defaultdict(list) in a loop over the data", "DPA705")
     cells: dict[Any, Value] = dict(held.entries)
     absent = _absent(state, held, default)
     if name.is_known:
@@ -229,7 +248,7 @@ def _absent(state: State, held: Dictionary, default: Value | None) -> Value | No
     return None
 
 
-def _key(state: State, node: ast.AST, key: Value) -> Scalar:
+def scalar_key(state: State, node: ast.AST, key: Value) -> Scalar:
     """A key, which must be a text or a whole number."""
     found = numbers.scalar(state, node, key, "as a key")
     if found.kind not in ("int", "str"):
@@ -252,15 +271,19 @@ def _among(name: Scalar, keys: list[Scalar]) -> str:
 def _counted(state: State, node: ast.AST, held: Counts, key: Scalar, default: Value | None) -> Scalar:
     """An entry of a dictionary of counts: the sum of the amounts of its key."""
     zero = isinstance(default, Scalar) and default.known == 0 and default.types == numbers.INT
-    if not (zero or (default is None and held.default in ("counter", "int"))):
+    if not (zero or (default is None and held.default in ("counter", "int", "float"))):
         raise refuse(node, f"`{ast.unparse(node)}`", "use .get(key, 0), or a Counter", "DPA706")
     amounts = [pair.value.items[1] for pair in held.pairs if isinstance(pair.value, Tuple)]
     kinds = [numbers.number(state, node, one) for one in amounts]
-    real = any(one.kind == "real" for one in kinds)
-    if real or any(one.types != numbers.INT for one in kinds):
-        raise refuse(node, "a dictionary of sums over keys of the data", "write the public keys out with 0.0 first", "DPA706")
+    if any(not one.types <= {"int", "float", "np.float", "Fraction"} for one in kinds):
+        raise refuse(node, "a dictionary of sums of numbers of several types", "write the public keys out with 0.0 first", "DPA706")
+    # Without a record of this key it is what the dictionary starts from.
+    first = numbers.constant(state, 0, numbers.FLOAT if held.default == "float" and not zero else None)
+    sums = [numbers.arithmetic(state, node, ast.Add(), replace(first, known=UNKNOWN), one) for one in kinds]
+    real = any(one.kind == "real" for one in (first, *sums))
+    types = frozenset(kind for one in (first, *sums) for kind in one.types)
     name = state.fresh("count")
-    state.emit(f"{name} = 0")
+    state.emit(f"{name} = {'Fraction(0)' if real else '0'}")
     for pair in held.pairs:
         depth = state.depth
         found = state.opened(node, pair)
@@ -272,7 +295,7 @@ def _counted(state: State, node: ast.AST, held: Counts, key: Scalar, default: Va
         state.depth += 1
         state.emit(f"{name} = {name} + {amount.code}")
         state.depth = depth
-    return Scalar(name, "int", numbers.INT)
+    return Scalar(name, "real" if real else "int", types, tests=() if len(types) == 1 else None)
 
 
 def contains(state: State, node: ast.AST, one: Value, owner: Value) -> Any:
@@ -283,7 +306,7 @@ def contains(state: State, node: ast.AST, one: Value, owner: Value) -> Any:
             values = list(items)
         case Dictionary(entries):
             if not entries and isinstance(owner, Ref) and growing(state, owner.address):
-                return Entry(owner.address, _key(state, node, one))
+                return Entry(owner.address, scalar_key(state, node, one))
             values = [numbers.constant(state, key) for key, _ in entries]
         case Span(start, stop, 1):
             place = numbers.number(state, node, one)
@@ -297,7 +320,7 @@ def contains(state: State, node: ast.AST, one: Value, owner: Value) -> Any:
                 ],
             )
         case Growing(Dictionary()) if isinstance(owner, Ref):
-            return Entry(owner.address, _key(state, node, one))
+            return Entry(owner.address, scalar_key(state, node, one))
         case Growing(Dictionary()) | Counts():
             raise refuse(node, f"`{ast.unparse(node)}`", "count with `counts[key] = counts.get(key, 0) + 1`", "DPA706")
         case _:
@@ -333,7 +356,9 @@ def assign(state: State, node: ast.AST, owner: Value, place: Value, value: Value
             cells = dict(enumerate(items))
             _put(state, node, owner, held, cells, where, value, [(numbers.constant(state, one), one) for one in cells])
         case Dictionary(entries):
-            name = _key(state, node, place)
+            if held.default == "list":
+                raise refuse(node, f"an assignment to `{ast.unparse(node)}`", "append to the lists of its keys", "DPA705")
+            name = scalar_key(state, node, place)
             if not entries and not name.is_known and growing(state, owner.address):
                 _count(state, node, owner.address, name, value)
                 return
@@ -357,7 +382,7 @@ def assign(state: State, node: ast.AST, owner: Value, place: Value, value: Value
                 return
             _put(state, node, owner, held, dict(entries), name, value, fitting)
         case Growing(Dictionary()):
-            _count(state, node, owner.address, _key(state, node, place), value)
+            _count(state, node, owner.address, scalar_key(state, node, place), value)
         case _:
             raise refuse(
                 node, f"an assignment to `{ast.unparse(node)}`", "assign to elements of lists that are written out", "DPA705"
@@ -417,6 +442,7 @@ def _count(state: State, node: ast.AST, address: int, key: Scalar, value: Value)
         or value.address != address
         or value.key.code != key.code
         or value.amount is None
+        or value.form != "number"
         or value.read != state.grown()
     ):
         raise refuse(node, f"`{ast.unparse(node)}`", "count with `counts[key] = counts.get(key, 0) + 1`", "DPA706")
@@ -449,7 +475,7 @@ def _cells(state: State, node: ast.AST, owner: Ref, held: Dictionary | Items, pl
             return None
         where = _place(state, node, place, len(held.items))
         return None if isinstance(where, int) else (where, [(numbers.constant(state, one), one) for one in range(len(held.items))])
-    name = _key(state, node, place)
+    name = scalar_key(state, node, place)
     fitting = [(numbers.constant(state, one), one) for one, _ in held.entries if _fits(one, name)]
     if not fitting or held.default in ("int", "float"):
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from typing import Final
 
 from dpaudit.verifier.ordinary import numbers, outcomes
@@ -19,6 +20,10 @@ _FIXED: Final = (ast.BinOp, ast.UnaryOp, ast.AugAssign, ast.JoinedStr)
 _NO_NUMBERS: Final = ("numpy.sqrt", "numpy.log", "numpy.exp")
 """Functions that give NaN or infinity where those of `math` fail."""
 _FORMAT: Final = re.compile(r"[<>^]?\d{0,2},?(\.\d{1,2})?([dfgeEG%]?)")
+
+
+_AS_FLOAT: Final = ("e", "E", "f", "g", "G", "%")
+"""Letters of formats that take every number for a float."""
 
 
 def opaque(state: State, node: ast.AST, *parts: Value, sort: str = "number") -> Opaque:
@@ -106,6 +111,9 @@ def formatted(state: State, node: ast.JoinedStr) -> Value:
         )
         if spec and one.conversion != -1:
             raise refuse(node, f"the format {spec!r} of a text", "leave the conversion out", "DPA703")
+        if spec[-1:] in _AS_FLOAT and isinstance(value, Scalar) and value.types <= {"int", "np.int", "float", "np.float"}:
+            # The text is the same for a whole number and for the float that is as large.
+            value = replace(value, types=numbers.FLOAT, tests=()) if not value.firm else value
         _check_format(state, node, value, spec)
         parts.append(value)
         if isinstance(value, Scalar) and type(value.known) in (str, int) and one.conversion == -1 and not spec:

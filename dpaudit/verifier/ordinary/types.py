@@ -31,6 +31,7 @@ class Type:
     owner: Class | None = None  # the class of elements, or of an object
     floats: bool = False  # whether it holds floats
     why: str = "assumed"
+    inner: bool = False  # whether its elements are lists: "size" says how long, and a field stands for each of the first places
     rows: bool = False  # whether elements are rows whose fields use says
 
 
@@ -72,6 +73,10 @@ def _list_of(node: ast.expr, element: ast.expr | None, classes: Mapping[str, Cla
         made.fields[""], made.floats = _SCALARS[text], "float" in text
         return made
     parts: list[tuple[str, ast.expr]] = []
+    if isinstance(element, ast.Subscript) and ast.unparse(element.value) in _LISTS[:3] and ast.unparse(element.slice) in _SCALARS:
+        made.inner, made.floats = True, "float" in text
+        made.fields = {"size": "int", "": _SCALARS[ast.unparse(element.slice)]}
+        return made
     if (
         isinstance(element, ast.Subscript)
         and ast.unparse(element.value) in ("tuple", "Tuple", "typing.Tuple")

@@ -106,6 +106,7 @@ class Entry:
     key: Scalar
     amount: Scalar | None = None
     read: int = 0  # how often something had grown when it was read
+    form: str = "number"  # "list" where it is one that a value is appended to
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,27 @@ class Span:
     start: Scalar
     stop: Scalar
     step: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """The place of a record in a list whose records come and go."""
+
+    address: int
+    source: Sequence  # the list when its length was taken
+    element: Value
+    count: Scalar | None = None  # how many records come before it, where the core program counts them
+
+
+@dataclass(frozen=True)
+class Short:
+    """A list inside of a record: how long it is, and the elements that it has at its first places if it is that long."""
+
+    size: Scalar
+    items: tuple[Value, ...]
+    whole: Scalar  # how long it was before something was cut off
+    data: str  # the parameter that it belongs to
+    cut: bool = False  # whether it has no more elements than are here
 
 
 @dataclass(frozen=True)
@@ -176,8 +198,8 @@ class Method:
 
 
 Value: TypeAlias = (
-    Scalar | Nothing | Poison | Opaque | Tuple | Record | Row | Ref | Entry | Span | Builtin | Function | Class | Generator
-    | Mechanism | Infinity | Method
+    Scalar | Nothing | Poison | Opaque | Tuple | Record | Row | Ref | Entry | Span | Place | Short | Builtin | Function | Class
+    | Generator | Mechanism | Infinity | Method
 )  # fmt: skip
 
 
@@ -210,7 +232,7 @@ class Dictionary:
     """A dictionary whose keys the source says."""
 
     entries: tuple[tuple[Any, Value], ...] = ()
-    default: str = ""  # "int" or "float" for a defaultdict, "counter" for a Counter
+    default: str = ""  # "int", "float" or "list" for a defaultdict, "counter" for a Counter
 
     @property
     def shape(self) -> Any:
@@ -319,8 +341,31 @@ class Sequence(_Whole):
 
 
 @dataclass(frozen=True)
+class Kinds(_Whole):
+    """A set of private values."""
+
+    source: Sequence
+
+
+@dataclass(frozen=True)
+class Ranked(_Whole):
+    """A private list in order."""
+
+    source: Sequence
+    falling: bool = False
+
+
+@dataclass(frozen=True)
 class Counts(_Whole):
     """A dictionary of sums over records: sequences of pairs of a key and an amount."""
+
+    pairs: tuple[Sequence, ...]
+    default: str
+
+
+@dataclass(frozen=True)
+class Groups(_Whole):
+    """A dictionary of lists of records: a sequence of pairs of a key and the 1-tuple of an element."""
 
     pairs: tuple[Sequence, ...]
     default: str
@@ -358,7 +403,9 @@ class Spent(_Whole):
     why: str
 
 
-Object: TypeAlias = Items | Dictionary | Frame | Instance | Sequence | Counts | Output | Growing | Iterator | Spent
+Object: TypeAlias = (
+    Items | Dictionary | Frame | Instance | Sequence | Kinds | Ranked | Counts | Groups | Output | Growing | Iterator | Spent
+)
 
 
 def names_in(code: str) -> set[str]:
@@ -382,6 +429,12 @@ def mapped(value: Value, change: Callable[[Scalar], Value]) -> Value:
             return replace(value, parts=tuple((name, mapped(one, change)) for name, one in value.parts))
         case Opaque(parts=parts):
             return replace(value, parts=tuple(mapped(one, change) for one in parts))
+        case Short(size, items, whole):
+            sizes = [mapped(size, change), mapped(whole, change)]
+            parts = tuple(mapped(one, change) for one in items)
+            return replace(value, size=sizes[0], items=parts, whole=sizes[1])  # type: ignore[arg-type]
+        case Place(element=element):
+            return replace(value, element=mapped(element, change))
     return value
 
 

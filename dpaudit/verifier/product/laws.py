@@ -145,11 +145,21 @@ def _piecewise(law: Law, noise: Term, shift: Term) -> bool:
 
 def is_stretched(shift: Term, noise: Term) -> bool:
     """True if the noise occurs in its shift outside of tests, so that it is stretched and not only moved."""
-    if shift.op is Op.CHOOSE:
-        return any(is_stretched(branch, noise) for branch in shift.args[1:])
-    if shift.op in (Op.ADD, Op.MULTIPLY):
-        return any(is_stretched(part, noise) for part in shift.args)
-    return noise in variables(shift)
+    # Parts that occur often are looked at once.
+    seen: set[Term] = set()
+    waiting = [shift]
+    while waiting:
+        part = waiting.pop()
+        if part in seen:
+            continue
+        seen.add(part)
+        if part.op is Op.CHOOSE:
+            waiting += part.args[1:]
+        elif part.op in (Op.ADD, Op.MULTIPLY):
+            waiting += part.args
+        elif noise in variables(part):
+            return True
+    return False
 
 
 def _on_lattice(draw: Draw, shift: Term) -> Term:

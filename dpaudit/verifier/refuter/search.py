@@ -42,6 +42,8 @@ _WHOLE: Final = (1, 2, 0, 3, -2, -1, 4, 10)
 _REAL: Final = (Fraction(0), Fraction(1), Fraction(2), Fraction(1, 2))
 _FILLS: Final = (Fraction(0), None, Fraction(1), Fraction(1, 2))
 """Elements of public lists: all alike, or each its own place."""
+_WINDOWS: Final = (3, 5, 7)
+"""Lengths of lists of which the element in the middle changes."""
 _ASSIGNMENTS: Final = 3
 _ONE: Final = Fraction(1)
 _BEAM: Final = 16
@@ -384,6 +386,11 @@ def _screened(contract: Contract, *, plain: bool) -> Iterator[tuple[Column, ...]
                     small = tuple(replace(one, moves=tuple(max(-_ONE, min(move, _ONE)) for move in one.moves)) for one in full)
                     if small != full:
                         yield small
+    if plain and any(change.relation is Relation.ONE for _, change in contract.changes):
+        # What is computed of several elements may need some on both sides of the one that changes.
+        for length in _WINDOWS:
+            for sign in (1, -1):
+                yield _columns(contract, (0,) * length, (*(0,) * (length // 2), sign, *(0,) * (length // 2)))
 
 
 def _columns(contract: Contract, levels: tuple[int, ...], signs: tuple[int, ...]) -> tuple[Column, ...]:
@@ -440,4 +447,6 @@ def _names(*terms: Term) -> set[str]:
 def _is_possible(program: Program, contract: Contract, scalars: Inputs) -> bool:
     """True if lists of some short length go with these scalars."""
     still = ((0,) * len(contract.changes), (Fraction(0),) * len(contract.changes))
-    return any(_pair(program, Candidate(scalars, (Column(*still),) * length, Event())) is not None for length in (2, 1, 0))
+    return any(
+        _pair(program, Candidate(scalars, (Column(*still),) * length, Event())) is not None for length in (2, 1, 0, *_WINDOWS, 4, 6)
+    )

@@ -29,8 +29,8 @@ def claimed(row: Mapping[str, Any]) -> Spec:
 
 def pytest_generate_tests(metafunc):
     for fixture, names in (
-        ("readable", ("tune", "accept", "people", "written")),
-        ("row", ("tune", "accept", "people", "written")),
+        ("readable", ("tune", "accept", "people", "written", "constructs")),
+        ("row", ("tune", "accept", "people", "written", "constructs")),
         ("untrue", ("false",)),
     ):
         if fixture in metafunc.fixturenames:

@@ -28,6 +28,7 @@ _FILES = (
     "attacks_sixth",
     "attacks_seventh",
     "attacks_eighth",
+    "attacks_ninth",
 )
 ATTACKS = [row for name in _FILES for row in rows(name)]
 HEAD = "import numpy as np\n\ndef f(data: list[int], eps):\n"

@@ -67,7 +67,7 @@ REFUSED = {
     "return [x + np.random.laplace(0, 1 / eps) for x in data]": "draw per record",
     "return sum(data) / len(data) + np.random.laplace(0, 1 / eps)": "private length",
     "return data[0] + np.random.laplace(0, 1 / eps)": "record by index",
-    "return sorted(data)[0] + np.random.laplace(0, 1 / eps)": "sorted",
+    "return sorted(data, key=lambda x: -x)[0] + np.random.laplace(0, 1 / eps)": "sorted",
     "return len(data) + np.random.gumbel(0, 1 / eps)": "noise by hand",
     "g = (x for x in data)\n    return sum(g) + sum(g) + np.random.laplace(0, 1 / eps)": "two generators",
 }

@@ -7,6 +7,7 @@ import pytest
 from dpaudit.errors import Unsupported
 from dpaudit.verifier import verify
 from dpaudit.verifier.ordinary import answering
+from dpaudit.verifier.ordinary.kinds import fitted
 from dpaudit.verifier.ordinary.replaying import Differs
 from tests.verifier.ordinary.conftest import claimed, rows
 
@@ -107,6 +108,37 @@ def test_a_reading_that_python_contradicts_gives_no_verdict(monkeypatch):
     found = verify(COUNT, claim="eps", adjacency="add_remove")
     assert (found.status, found.certificate) == ("unknown", None)
     assert "Python does not agree" in found.reason
+
+
+INSIDE = """
+def f(data: list[list[int]], eps: Fraction):
+    total = 0
+    for values in data:
+        for value in values:
+            total += 0
+    return total + len(data) + laplace(1 / eps)
+"""
+
+
+def test_nothing_is_proven_of_lists_that_are_read_to_their_end():
+    found = verify(INSIDE, claim="eps", adjacency="add_remove")
+    assert found.status == "unknown"
+    assert "take the first ones" in found.reason
+    assert verify(INSIDE.replace("in values", "in values[:2]"), claim="eps", adjacency="add_remove").status == "proven"
+
+
+@pytest.mark.parametrize(("scale", "status"), [("1 / eps", "proven"), ("1 / (2 * eps)", "refuted")])
+def test_how_many_different_values_there_are_moves_by_one(scale, status):
+    text = COUNT.replace("len(data)", "len(set(data))").replace("1 / eps", scale)
+    found = verify(text, claim="eps", adjacency="replace_one")
+    assert found.status == status
+    assert found.claim == "eps-DP when one record of data (list[int]) is exchanged for any other, if eps > 0"
+
+
+def test_ends_of_values_are_fitted_to_both_data_sets():
+    first, second = {"q": (3, -2)}, {"q": (9,)}
+    fitted({"q": ("low", "high")}, first, second)
+    assert [{"q": (3, -2), "low": -2, "high": 10}, {"q": (9,), "low": -2, "high": 10}] == [first, second]
 
 
 def test_what_is_rounded_away_is_no_counterexample():

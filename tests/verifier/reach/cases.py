@@ -1,4 +1,4 @@
-"""The programs of `programs.toml`, each as it should be and with its mistake, and those of `variants.toml` and `further.toml`."""
+"""The programs of `programs.toml`, each as it should be and with its mistake, and those of the other files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def cases() -> list[Case]:
 
 
 def variants(file: str = "variants") -> list[Case]:
-    """The programs of a file, `variants` or `further`: of the true and of the false ones half each was tuned on, at random."""
+    """The programs of a file, such as `variants`: of the true and of the false ones half each was tuned on, at random."""
     rows = tomllib.loads(Path(__file__).with_name(f"{file}.toml").read_text(encoding="utf-8"))["program"]
     tuned = halved(rows)
     found = []

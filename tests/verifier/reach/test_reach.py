@@ -24,6 +24,20 @@ def test_its_twin_with_a_mistake_is_not(case):
     assert "proven" != verify(case.source, seconds=5, **case.specification).status
 
 
+LATER = {"moving average of four in time", "sums of the even and of the odd places", "differences of neighbours in time"}
+"""What an element weighs in several rounds, and quotients of equal numbers."""
+
+
+@pytest.mark.parametrize("case", [case for case in variants("fourth") if case.name in LATER], ids=lambda case: case.name)
+def test_what_several_rounds_add_up_of_one_element_is_proven(case):
+    assert "proven" == verify(case.source, **case.specification).status
+
+
+def test_an_element_that_three_windows_read_is_found_by_longer_lists():
+    (case,) = (one for one in variants("further") if one.name == "sum of a window of three with the noise of two")
+    assert "refuted" == verify(case.source, **case.specification).status
+
+
 @pytest.mark.campaign
 @pytest.mark.parametrize("case", [*EVERY, *variants()], ids=lambda case: case.name)
 def test_no_verdict_is_wrong(case):
