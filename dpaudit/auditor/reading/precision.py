@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.auditor.reading.leaves import Path
 from dpaudit.auditor.statistics.binning import Floats, Labels
@@ -34,6 +35,9 @@ _STRONG: Final = 5.0
 """Standard deviations by which a share has to differ before columns are added: that decides nothing, and costs a little power."""
 
 _FEWEST: Final = 64
+_CUT: Final = 1 / 64
+"""A larger share of the smallest or the largest value means that others were cut to it."""
+
 _MANY: Final = 64
 """Integers of more values than this are read by what divides them; fewer are events of their own."""
 
@@ -93,7 +97,9 @@ def _unused_bits(values: Floats) -> int:
 
 def find_fine(path: Path, samples: Iterable[tuple[Floats, Labels]]) -> Fine | None:
     """Return a place with its limit where precision or last bits differ clearly between the datasets of a pair."""
-    for values, labels in samples:
+    for every, marks in samples:
+        kept = _within_ends(every)
+        values, labels = every[kept], marks[kept]
         if len(values) < _FEWEST:
             continue
         if (values == np.rint(values)).all():
@@ -108,6 +114,14 @@ def find_fine(path: Path, samples: Iterable[tuple[Floats, Labels]]) -> Fine | No
         if _differs(digits, labels, 1) or any(_differs(bit, labels[read], _LEAST_RATIO) for bit in bits):
             return fine
     return None
+
+
+def _within_ends(values: Floats) -> NDArray[np.bool_]:
+    """Return which values are not at an end to which others were cut: how many are cut is no matter of precision."""
+    if not values.size:
+        return np.zeros(0, dtype=np.bool_)
+    ends = [end for end in (values.min(), values.max()) if np.count_nonzero(values == end) > _CUT * len(values)]
+    return ~np.isin(values, ends)
 
 
 def _differs(column: Floats, labels: Labels, least: float) -> bool:
