@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, NoReturn, cast
 
 from dpaudit.accounting.model.composition import Composition, DeltaAt, EpsilonAt, Question, merge_parts
 from dpaudit.accounting.model.law import Law
@@ -14,6 +14,20 @@ from dpaudit.exact import Enclosure, Exact, in_range, instance_of, integer, kind
 
 if TYPE_CHECKING:
     from dpaudit.accounting.schemes import Scheme
+
+_ELSEWHERE: Final = {
+    "profile": "curve([0, 1, 2]) for delta at several epsilons",
+    "composed": "the loss itself: it remembers what its questions found out",
+    "compose": "compose(loss, other) or loss + other",
+    "get_epsilon": 'epsilon(delta="1e-6")',
+    "get_delta": "delta(epsilon=1)",
+    "get_epsilon_for_delta": 'epsilon(delta="1e-6")',
+    "get_delta_for_epsilon": "delta(epsilon=1)",
+    "self_compose": "100 * loss",
+    "beta": 'tradeoff(alpha="1/20")',
+    "rdp": "renyi(order=2)",
+    "best_of": "best_of_negative_binomial_runs(...) or best_of_poisson_runs(...)",
+}
 
 # Engines and schemes are imported by the question that needs them: most programs build losses, and few ask every question.
 
@@ -414,6 +428,13 @@ class PrivacyLoss:
     def __radd__(self, other: int) -> PrivacyLoss:
         """The loss itself after 0, with which `sum` begins."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    if not TYPE_CHECKING:  # a checker of types is to see that a name is not there
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """AttributeError, with the call to write instead for names that are met elsewhere."""
+            instead = _ELSEWHERE.get(name)
+            raise AttributeError(f"a PrivacyLoss has no {name}." + (f" Write {instead}." if instead else ""), name=name, obj=self)
 
     def __str__(self) -> str:
         return f"{self.describe()} under {self.adjacency}"

@@ -253,3 +253,14 @@ def test_what_would_take_for_ever_is_refused_at_once(name):
 def test_long_matrices_whose_worst_pattern_is_plain_are_priced():
     assert sensitivity(LONG, Single()).contains(sensitivity(toeplitz([1, "1/2"], steps=2), Single()).upper)
     assert sensitivity(Tree(HUGE), Single()).upper < 6
+
+
+def test_names_of_other_libraries_say_what_to_write_instead():
+    loss = gaussian(1)
+    with pytest.raises(AttributeError, match=r"no get_epsilon\. Write epsilon\(delta="):
+        loss.get_epsilon(1e-6)
+    with pytest.raises(AttributeError, match=r"no profile\. Write curve\("):
+        loss.profile([1])
+    with pytest.raises(AttributeError, match=r"no sigma\.$"):
+        loss.sigma  # noqa: B018
+    assert not hasattr(loss, "sigma")

@@ -114,3 +114,13 @@ def test_steps_of_many_integers_are_found(step, found):
     assert found == (fine is not None)
     assert fine is None or "divisor" == fine.names[1]
     assert [4.0, 12600.0, 7.0] == columns_of(np.array([-4.0, 0.0, 11.0 * 7]), Fine((), 0.0, whole=True))[:, 1].tolist()
+
+
+@pytest.mark.parametrize("cut", [0.0, 0.5])
+def test_how_many_outputs_are_cut_to_an_end_is_no_matter_of_precision(cut):
+    rng = np.random.default_rng(3)
+    labels = np.repeat([0, 1], 4000).astype(np.uint8)
+    noisy = 1.0 + labels + rng.laplace(size=len(labels))
+    assert find_fine((), [(np.maximum(noisy, cut), labels)]) is None
+    few = np.where(labels == 1, np.round(noisy, 2), noisy)
+    assert find_fine((), [(np.maximum(few, cut), labels)]) is not None

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from dpaudit import Claim, PureDP, Target, audit
 from dpaudit.auditor.attack.pilot import _estimate_promise
 from dpaudit.auditor.attack.plans import plan_of
 from dpaudit.auditor.checks.properties import runs_of_checks
-from dpaudit.auditor.events.ranking import RankedEvent, Threshold
+from dpaudit.auditor.events.ranking import RankedEvent, Threshold, expected_bound
 from dpaudit.auditor.pairs.candidates import candidate_pairs
+from dpaudit.auditor.statistics.bounds import ClaimPoint
 
 RUNS = 350_000
 SHIFTS = (0.1, 0.2, 1.0, 0.3)
@@ -72,6 +74,18 @@ def test_few_runs_are_judged_by_their_prediction_alone():
     best = RankedEvent(Threshold(0, 0.5, at_most=False), reverse=True, predicted=0.3, mass=0.4, theta=0.7)
 
     assert 0.3 == _estimate_promise(rows, lambda rows, runs: (best,) if (len(rows[1]), runs) == (100, 100) else (), 0.0)
+
+
+def test_where_the_pair_is_decided_a_rare_event_that_other_runs_show_is_worth_more_than_a_broad_harmless_one():
+    rare, broad = half(80, 20, 1900), half(650, 350, 1000)
+    best = RankedEvent(Threshold(0, 0.5, at_most=False), reverse=False, predicted=0.3, mass=0.05, theta=0.8)
+    bound_of = partial(expected_bound, point=ClaimPoint(1, 0), final_runs=100_000, alpha=0.0005)
+
+    def promise(rows):
+        order = np.random.default_rng(1).permutation(len(rows[1]))
+        return _estimate_promise((rows[0][order], rows[1][order]), lambda *_: (best,), 0.0, bound_of)
+
+    assert promise(broad) < 0.7 < 1.0 < promise(rare) < math.log(4)
 
 
 @pytest.mark.parametrize("runs", [2_000, RUNS])
