@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from dpaudit.errors import EngineDisagreement, InvalidArgument
 
@@ -30,6 +30,10 @@ _Given = TypeVar("_Given")
 _FINITE = "Write a finite number that is chosen without looking at the data."
 _MAX_DIGITS = 4000
 _MAX_DECIMAL_EXPONENT = 5000
+_EXAMPLES: Final = {
+    "delta": ' Write for instance delta="1e-6".',
+    "rate": ' It is the probability that a record is sampled: write for instance "1/100".',
+}
 _ENDPOINT_BITS = 96
 _LONGEST_SHOWN = 14_000  # bits; Python refuses to print integers of more than 4300 digits
 _precision_lock = threading.RLock()
@@ -123,8 +127,7 @@ def in_range(
     above = exact >= high if upper_open else exact > high
     if below or above:
         words = f"{'above' if lower_open else 'at least'} {lower} and {'below' if upper_open else 'at most'} {upper}"
-        example = f' Write for instance {name}="1e-6".' if name == "delta" else ""
-        raise InvalidArgument("DPA103", f"{name} must be {words}, got {shown(exact)}.{example}")
+        raise InvalidArgument("DPA103", f"{name} must be {words}, got {shown(exact)}.{_EXAMPLES.get(name, '')}")
     return exact
 
 

@@ -71,7 +71,7 @@ class GaussianMechanism:
         step, distance = positive(lattice, "lattice"), positive(sensitivity, "sensitivity")
         require_step(distance, step, "sensitivity")
         budget = None if epsilon is None and delta is None else _multiplier_for(epsilon, delta)
-        given = one_of(noise_multiplier=noise_multiplier, sigma=sigma, **{"epsilon and delta": budget})
+        given = one_of(noise_multiplier=noise_multiplier, sigma=sigma, **{"epsilon with delta": budget})
         deviation = distance * given if sigma is None else given
         store(self, sensitivity=distance, sigma=deviation, lattice=step, adjacency=Adjacency.of(adjacency))
         _ = self._noise

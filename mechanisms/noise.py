@@ -175,7 +175,8 @@ def require_multiple(value: Fraction, lattice: Fraction, name: str) -> None:
         raise InvalidArgument(
             "DPA107",
             f"{name} must be a multiple of the lattice, got {name}={shown(value)} and lattice={shown(lattice)}. "
-            f"If all values that are released are multiples of the lattice, write {name}={below}; else a finer lattice{finer}.",
+            f"Where all values are multiples of it, so are their distances: write {name}={below}; "
+            f"else write a finer lattice{finer}.",
         )
 
 

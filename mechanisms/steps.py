@@ -158,7 +158,7 @@ def _off_lattice(what: str, lattice: Fraction) -> InvalidArgument:
     """The refusal of values off the lattice; the value itself is private and not shown."""
     return InvalidArgument(
         "DPA107",
-        f"{what} is not a multiple of the lattice, which is {shown(lattice)}: this mechanism releases no others. Build it "
-        'with a finer one, such as lattice="1/1024", and round each person\'s contribution to it with mechanisms.clamp_to_lattice '
-        "before summing.",
+        f"{what} is not a multiple of {shown(lattice)}, the lattice of this mechanism, which releases no other numbers. Build it "
+        'with a finer one, such as lattice="1/1024", and round each person\'s contribution to it before summing: '
+        "mechanisms.clamp_to_lattice(values, lower=..., upper=..., lattice=...).",
     )

@@ -38,7 +38,7 @@ def open_ended(q: list[Fraction], eps: Fraction, *, laplace: Callable) -> Fracti
 
 @spec(claim="eps", adjacency="one", requires=["eps > 0"])
 def foreign(q: list[int], eps: Fraction, *, laplace: Callable) -> Fraction:
-    return sorted(q)[0] + laplace(1 / eps)
+    return bytes(q)[0] + laplace(1 / eps)
 
 
 def plain(q):

@@ -305,11 +305,11 @@ def test_gaussian_noise_for_epsilon_and_delta_is_the_least_that_keeps_them(epsil
     [
         ({"epsilon": 1}, "DPA106 epsilon and delta are needed together, got epsilon alone"),
         ({"delta": "1e-6"}, "DPA106 epsilon and delta are needed together, got delta alone"),
-        ({"epsilon": 1, "delta": "1e-6", "sigma": 2}, "DPA106 only one of .* got sigma and epsilon and delta"),
+        ({"epsilon": 1, "delta": "1e-6", "sigma": 2}, "DPA106 only one of .* got sigma and epsilon with delta"),
         ({"epsilon": 1, "delta": 0}, "DPA103 delta"),
         ({"epsilon": 1, "delta": 1}, "DPA103 delta"),
         ({"epsilon": 0, "delta": "1e-6"}, "DPA104 epsilon"),
-        ({}, "DPA106 one of noise_multiplier or sigma or epsilon and delta is needed"),
+        ({}, "DPA106 one of noise_multiplier or sigma or epsilon with delta is needed"),
     ],
 )
 def test_gaussian_noise_needs_one_way_to_say_how_much(given, code):
