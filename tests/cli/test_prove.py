@@ -82,7 +82,7 @@ def test_json_holds_every_program(dpaudit, programs):
     assert {"sound": "proven", "broken": "refuted", "open_ended": "unknown", "foreign": "unsupported"} == {
         name.partition(".")[2]: one["status"] for name, one in found.items()
     }
-    assert "DPA706 line 28, column 12" in found["programs.foreign"]["error"]
+    assert "DPA702 line 28, column 12" in found["programs.foreign"]["error"]
     assert found["programs.broken"]["witness"]["loss_lower"] is not None
 
 
