@@ -31,6 +31,7 @@ from dpaudit.auditor.verdict.proof_status import (
     calls_of,
     doubt_proof,
     find_uncovered,
+    is_alone,
     is_given_data,
     is_output_of_program,
     proof_of,
@@ -213,13 +214,14 @@ def _gather_evidence(
     shown = without_values(price, logs[1][0], checks.releases, entry.target)
     loss = loss_of(claim, logs[1][0]) if shown.value is not None else None
     properties = (*checks.properties, *trial.searched, trial.independence, check_same_noise(logs))
+    seen = Observed(claim, logs, price, properties, returned, outside, is_alone(entry.target.function))
     return Evidence(
         properties=properties,
         attack=trial.attack,
         point=trial.point,
         price=shown,
         profile=profile_of(claim, loss, trial.attack.bound, epsilons),
-        proof=proof_of(entry.target.proof, finding, Observed(claim, logs, price, properties, returned, outside)),
+        proof=proof_of(entry.target.proof, finding, seen),
         returned=returned and given,
     )
 

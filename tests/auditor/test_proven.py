@@ -10,6 +10,7 @@ from dpaudit.auditor.verdict.verdicts import verdict_of
 from dpaudit.report import to_html, to_json, to_junit, to_sarif, to_text
 from dpaudit.results import Verdict
 from mechanisms import DiscreteGaussianMechanism, source_from
+from mechanisms.targets.sound import Releases
 
 GRAPH = """
 from dpaudit.verifier.chain import Node
@@ -39,7 +40,15 @@ def many(value, count, rng):
 def test_a_claim_is_proven_if_no_step_of_its_chain_is_tested_and_the_runs_agree(tmp_path):
     (tmp_path / "graph.py").write_text(GRAPH.format(kind="proven"), encoding="utf-8")
     named = f"{tmp_path / 'graph.py'}#A.claim"
-    report = audit(Target(sample=many, claim=MECHANISM.claim, neighbours=[(0, 1)], proof=named, name="one"), runs=60_000, seed=2)
+
+    def audited(sample):
+        target = Target(sample=sample, claim=MECHANISM.claim, neighbours=[(0, 1)], proof=named, name="one")
+        return audit(target, runs=60_000, seed=2)
+
+    (around,) = audited(many).results
+    assert (Verdict.CONSISTENT, "in part") == (around.verdict, around.proof.status)
+    assert "was run, not read" in around.proof.steps[-1].statement
+    report = audited(Releases(MECHANISM))
     (result,) = report.results
     assert (Verdict.PROVEN, 0) == (result.verdict, report.exit_code)
     assert "It takes as given: bits are fair (the operating system); " in result.summary

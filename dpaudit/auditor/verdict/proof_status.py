@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
 from dpaudit.auditor.checks.prices import Logs
@@ -35,13 +35,18 @@ _BALLS: Final[Mapping[str, str]] = {"l1": "l1", "l2": "l2", "all": "linf"}
 _INSIDE: Final[Mapping[str, str]] = {**_BALLS, "inc": "linf", "dec": "linf", "one": "l1"}
 """Relations that lie in a ball of that norm, whose radius is their bound."""
 _LINK: Final = "audited function"
+_AROUND: Final = (
+    "The proof is about the mechanism. What the audited function does around it was run, not read: that it gives out the release "
+    "and nothing else is what its author says."
+)
 
 
 @dataclass(frozen=True)
 class Observed:
     """What the audit saw of a target: claim, logs, price and checks, and whether runs gave out what the program returned.
 
-    `outside` says why the data of some run are not among those that the proof is about; "" where all are.
+    `outside` says why the data of some run are not among those that the proof is about; "" where all are. `alone` where what was
+    audited is the release of a mechanism as it ships, with no function around it.
     """
 
     claim: Claim
@@ -50,6 +55,13 @@ class Observed:
     properties: Sequence[Property]
     returned: bool
     outside: str = ""
+    alone: bool = False
+
+
+def is_alone(function: object) -> bool:
+    """True if a target's function is a method of a mechanism that ships, or the object that calls its `releases` alone."""
+    owner = type(getattr(function, "__self__", function))
+    return owner.__module__.partition(".")[0] == "mechanisms" and not isinstance(function, FunctionType)
 
 
 def proof_of(name: str, finding: ProofFinding | None, seen: Observed | None) -> Proof | None:
@@ -61,6 +73,8 @@ def proof_of(name: str, finding: ProofFinding | None, seen: Observed | None) -> 
     reason = "the target did not run" if seen is None else _mismatch(finding, seen)
     if reason:
         return Proof("unknown", name, finding.claim, reason, finding.steps)
+    if finding.status == "proven" and finding.contract is None and seen is not None and not seen.alone:
+        return Proof("in part", name, finding.claim, "", (*finding.steps, ProofStep(_LINK, _AROUND, "open")))
     return Proof(finding.status, name, finding.claim, "", (*finding.steps, ProofStep(_LINK, _link(finding), "axiom")))
 
 
