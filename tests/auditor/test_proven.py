@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
+from types import MethodType
 
 from dpaudit import Adjacency, Target, audit
+from dpaudit.auditor.verdict.proof_status import is_alone
 from dpaudit.auditor.verdict.verdicts import verdict_of
 from dpaudit.report import to_html, to_json, to_junit, to_sarif, to_text
 from dpaudit.results import Verdict
@@ -68,3 +71,16 @@ def test_a_claim_is_proven_if_no_step_of_its_chain_is_tested_and_the_runs_agree(
     assert Verdict.INCONCLUSIVE == verdict(power_target=Fraction(1))
     assert Verdict.INCONCLUSIVE == verdict(properties=[replace(result.properties[0], status="violated")])
     assert Verdict.REFUTED == verdict(rejected=True)
+
+
+class Own(DiscreteGaussianMechanism):
+    """A mechanism of somebody else, on one that ships."""
+
+
+def test_only_what_ships_is_called_alone():
+    own = Own(sensitivity=1, sigma=1)
+    assert all(map(is_alone, (MECHANISM.release, MECHANISM.releases, Releases(MECHANISM))))
+    bound = MethodType(lambda mechanism, *_: mechanism, MECHANISM)
+    around = partial(MECHANISM.releases)
+    for other in (many, around, bound, own.release, own.releases, Releases(own), Releases(many), lambda *_: 0, print):
+        assert not is_alone(other)

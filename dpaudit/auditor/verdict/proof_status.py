@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FrameType, MethodType
 from typing import TYPE_CHECKING, Any, Final
 
 from dpaudit.auditor.checks.prices import Logs
@@ -59,9 +59,16 @@ class Observed:
 
 
 def is_alone(function: object) -> bool:
-    """True if a target's function is a method of a mechanism that ships, or the object that calls its `releases` alone."""
-    owner = type(getattr(function, "__self__", function))
-    return owner.__module__.partition(".")[0] == "mechanisms" and not isinstance(function, FunctionType)
+    """True if a target's function is a method of a mechanism that ships, or an object that ships and holds only such mechanisms."""
+    if isinstance(function, MethodType):
+        # A method of somebody else may be bound to a mechanism that ships, and the other way round.
+        return _ships(function.__func__) and _ships(type(function.__self__))
+    return _ships(type(function)) and all(_ships(type(held)) for held in getattr(function, "__dict__", {}).values())
+
+
+def _ships(what: Callable[..., Any]) -> bool:
+    """True if a function or class is one of the package of mechanisms."""
+    return what.__module__.partition(".")[0] == "mechanisms"
 
 
 def proof_of(name: str, finding: ProofFinding | None, seen: Observed | None) -> Proof | None:
