@@ -20,7 +20,7 @@ from dpaudit.results import ProofStep
 if TYPE_CHECKING:
     from dpaudit.verifier.ir import Contract, Program
 
-SECONDS: Final = 5.0
+SECONDS: Final = 12.0
 """Processor time of the search for a counterexample to a program without a certificate."""
 EVENTS: Final = 4000
 """Events that this search looks at for each choice of parameters, so that what it finds does not depend on the clock."""
