@@ -334,7 +334,9 @@ def values_are_shown_of_declared_data_and_on_request_alone():
     silent, asked = (Settings(alpha=Fraction(1, 20), runs=1000, seed=0, show_values=given) for given in (False, True))
     cases = ((private, silent), (public, silent), (private, asked))
     assert [False, True, True] == [shows_values(apply_permission(target, settings)) for target, settings in cases]
-    assert [Values.HIDDEN, Values.PUBLIC, Values.ASKED] == [values_of(apply_permission(target, settings), settings) for target, settings in cases]
+    assert [Values.HIDDEN, Values.PUBLIC, Values.ASKED] == [
+        values_of(apply_permission(target, settings), settings) for target, settings in cases
+    ]
     error = InvalidArgument("DPA104", "scale must be positive, got -31.")
     assert ["31" in text_of(error, target) for target in (private, public)] == [False, True]
 
