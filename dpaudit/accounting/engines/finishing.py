@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from dpaudit.accounting.engines.closed_forms import Profile, counted_profile
 from dpaudit.accounting.engines.jumps import largest_jump
 from dpaudit.accounting.engines.parts import parts_of
-from dpaudit.accounting.engines.shape import implied
+from dpaudit.accounting.engines.shape import Known, below_chords, implied, known_at
 from dpaudit.accounting.engines.tilts import tilted_end
 from dpaudit.accounting.laws.between import dominated_laws, dominating_laws
 from dpaudit.accounting.laws.unsampled import published_laws
@@ -80,8 +81,13 @@ def _further(composition: Composition, question: Question, plain: Plain, *, shar
 
 def _below_chords(composition: Composition, question: DeltaAt, best: Enclosure, plain: Plain) -> Enclosure:
     """The upper end of laws known by their moments alone, which say nothing at small epsilons, by chords to fixed larger ones."""
-    others = [(place, _best(composition, DeltaAt(place), None, plain)) for place in FIXED if place > question.epsilon]
-    return _joined([best, implied(question.epsilon, others, None)])
+    return _joined([best, below_chords(question.epsilon, _fixed_points(composition, plain))])
+
+
+@lru_cache(maxsize=16)
+def _fixed_points(composition: Composition, plain: Plain) -> tuple[Known, ...]:
+    """What is known at the fixed epsilons, the same for every question."""
+    return tuple(known_at(place, _best(composition, DeltaAt(place), None, plain)) for place in FIXED)
 
 
 def _rungs(composition: Composition, epsilon: Fraction) -> list[Fraction]:

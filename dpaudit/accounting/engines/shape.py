@@ -32,7 +32,7 @@ def implied(at: Fraction, others: Sequence[tuple[Fraction, Enclosure]], limit: t
         left = [Known(arb(0), Fraction(1), Fraction(1))]
         right = list[Known]()
         for epsilon, found in others:
-            (left if epsilon < at else right).append(Known(ball(epsilon).exp(), found.lower, found.upper))
+            (left if epsilon < at else right).append(known_at(epsilon, found))
         left.sort(key=lambda known: float(known.place))
         right.sort(key=lambda known: float(known.place))
         ends = list(right)
@@ -55,6 +55,21 @@ def implied(at: Fraction, others: Sequence[tuple[Fraction, Enclosure]], limit: t
         upper = min(_end(value, 1) for value in uppers if value.is_finite())
         lower = max(_end(value, 0) for value in lowers if value.is_finite())
     return Enclosure(lower, upper, Reason(SHAPE))  # ends that cross raise: one of the answers they come from is wrong
+
+
+def below_chords(at: Fraction, known: Sequence[Known]) -> Enclosure:
+    """Delta from above: below the chords from a = 0, where it is 1, to what is known from above at larger epsilons."""
+    with working_precision(BITS):
+        a = ball(at).exp()
+        chords = [(one.place - a + a * ball(Fraction(one.upper))) / one.place for one in known if one.place > a]
+        # Each is an upper end: that of the smallest centre is nearly the least, and converting the others would take longest.
+        return Enclosure(Fraction(0), _end(min(chords, key=float), 1) if chords else Fraction(1), Reason(SHAPE))
+
+
+def known_at(epsilon: Fraction, found: Enclosure) -> Known:
+    """What an answer at an epsilon says of the point e^epsilon."""
+    with working_precision(BITS):
+        return Known(ball(epsilon).exp(), found.lower, found.upper)
 
 
 def _beyond(outer: Known, inner: Known, a: arb) -> list[arb]:

@@ -58,7 +58,7 @@ DECIDED = {
     "remainder by what may be 0": ("sat", [equal(remainder(N, M), M), less_equal(M, ZERO)]),
     "quotient by a negative number": ("sat", [equal(quotient(ONE, constant(-2)), constant(7))]),
     "division by 0": ("sat", [equal(divide(ONE, Y), constant(5)), equal(Y, ZERO)]),
-    "division by 0 with one value": ("unsat", [less(divide(X, Y), divide(X, Z)), equal(Y, Z)]),
+    "division by 0 with one value": ("unsat", [less(divide(ONE, Y), divide(ONE, Z)), equal(Y, Z)]),
     "division by another number": ("unsat", [equal(divide(ONE, Y), constant(5)), equal(Y, ONE)]),
     "elements at one place": ("unsat", [equal(N, M), less(element(N), element(M))]),
     "elements at two places": ("sat", [less(element(add(N, ONE)), element(N))]),
