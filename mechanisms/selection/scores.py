@@ -141,7 +141,7 @@ def _exact(entry: Any) -> Fraction | None:
         raise InvalidArgument(
             error.code,
             f"each score must be a finite number, or -inf for what must not be chosen, got {kind_of(entry)} that is neither. "
-            "Give one number for each candidate, and no nan.",
+            "Give one number for each candidate; nan and +inf are refused.",
         ) from None
 
 
