@@ -177,10 +177,11 @@ def one_given(**alternatives: object) -> str:
     given = [name for name, value in alternatives.items() if value is not None]
     if len(given) == 1:
         return given[0]
-    names = " or ".join(alternatives)
+    *others, last = alternatives
+    names = f"{', '.join(others)} or {last}"
     if not given:
         raise InvalidArgument(
-            "DPA106", f"one of {names} is needed, got none of them. Write for instance {next(iter(alternatives))}=1."
+            "DPA106", f"exactly one of {names} must be given, got none. Write for instance {next(iter(alternatives))}=1."
         )
     got = " and ".join(given)
     raise InvalidArgument(

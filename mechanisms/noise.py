@@ -175,8 +175,8 @@ def require_multiple(value: Fraction, lattice: Fraction, name: str) -> None:
         raise InvalidArgument(
             "DPA107",
             f"{name} must be a multiple of the lattice, got {name}={shown(value)} and lattice={shown(lattice)}. "
-            f"If all values are multiples of the lattice, two of them differ by a multiple of it: write {name}={below}. "
-            f"If they are not, write a finer lattice{finer}.",
+            f"Multiples of {shown(lattice)} cannot differ by {shown(value)}: if all values are multiples of it, write {name}={below}; "
+            f"if they are not, write a finer lattice{finer}.",
         )
 
 

@@ -309,7 +309,7 @@ def test_gaussian_noise_for_epsilon_and_delta_is_the_least_that_keeps_them(epsil
         ({"epsilon": 1, "delta": 0}, "DPA103 delta"),
         ({"epsilon": 1, "delta": 1}, "DPA103 delta"),
         ({"epsilon": 0, "delta": "1e-6"}, "DPA104 epsilon"),
-        ({}, "DPA106 one of noise_multiplier or sigma or epsilon with delta is needed"),
+        ({}, "DPA106 exactly one of noise_multiplier, sigma or epsilon with delta must be given, got none"),
     ],
 )
 def test_gaussian_noise_needs_one_way_to_say_how_much(given, code):
