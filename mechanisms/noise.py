@@ -175,8 +175,8 @@ def require_multiple(value: Fraction, lattice: Fraction, name: str) -> None:
         raise InvalidArgument(
             "DPA107",
             f"{name} must be a multiple of the lattice, got {name}={shown(value)} and lattice={shown(lattice)}. "
-            f"Multiples of {shown(lattice)} cannot differ by {shown(value)}: if all values are multiples of it, write {name}={below}; "
-            f"if they are not, write a finer lattice{finer}.",
+            f"Multiples of {shown(lattice)} cannot differ by {shown(value)}: "
+            f"if all values are multiples of it, write {name}={below}; if they are not, write a finer lattice{finer}.",
         )
 
 
