@@ -21,8 +21,10 @@ from proofs.flow import (
     additive,
     answers,
     choices,
+    digits,
     envelope,
     floats,
+    inversion,
     laws,
     logs,
     reading,
@@ -36,7 +38,7 @@ from proofs.flow.terms import Term, Undecided, same, walk_through
 
 FACTS = {
     f"{module.__name__.rpartition('.')[2]}:{name}": fact
-    for module in (additive, answers, choices, envelope, floats, laws, logs, repeating, steps, streams, tables)
+    for module in (additive, answers, choices, digits, envelope, floats, inversion, laws, logs, repeating, steps, streams, tables)
     for name, fact in vars(module).items()
     if inspect.isfunction(fact)
     and fact.__module__ == module.__name__
