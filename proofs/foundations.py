@@ -101,7 +101,7 @@ SAMPLERS: Final = (
     sampler(
         "sampler.numpy",
         "CPython computes as its reference says; numpy does the same to every entry, of numbers that fit; floats are IEEE 754.",
-        "citation:numpy's manual: take, repeat, cumsum, accumulate, searchsorted, flatnonzero, divmod, ldexp, shifts, masks, places",
+        "citation:numpy: take, repeat, cumsum, accumulate, searchsorted, flatnonzero, divmod, ldexp, shifts, masks, places",
     ),
     sampler(
         "sampler.inversion",
@@ -264,6 +264,11 @@ ARGUMENTS: Final = (
         "adaptive",
         "Given all answers, questions that depend on earlier answers are fixed, so a bound for every list of them holds for these.",
         "citation:docs/selection_and_queries.md, sparse vector theorem, first sentence of the proof",
+    ),
+    argument(
+        "locks",
+        "A lock lets one thread at a time through, and another process has another number.",
+        "citation:CPython's threading.Lock, os.getpid",
     ),
     argument(
         "orders",

@@ -152,14 +152,11 @@ _NOISE: Final = (
 _QUERIES: Final = (
     source(
         "comparisons.source",
-        "Runs compare as their program does, bit for bit, one question at a time and all at once.",
-        f"{_SHIPPED}test_a_run_is_its_program_on_every_tape",
-        f"{_SHIPPED}test_a_run_with_numbers_is_its_program_on_every_tape",
-        f"{_SHIPPED}test_at_full_size_runs_are_their_program_on_random_tapes",
-        f"{_TESTS}test_comparisons.py::test_many_runs_at_once_are_independent_runs_with_these_odds",
-        needs=("sampler.laplace",),
+        "Runs compare as their program does, one question at a time and all at once, with a draw of its own for every use.",
+        *runs("flow.runs", "one_by_one", "together"),
+        *runs("flow.laws", "samples"),
+        needs=("sampler.laplace", "steps.source", "locks"),
         binds=code("mechanisms/comparisons.py", "Run", "Comparisons"),
-        kind="enumerated",
     ),
     mechanism(
         "comparisons.mechanism",

@@ -19,7 +19,7 @@ from mechanisms.sampling.limits import LARGEST
 from proofs.flow.following import Followed, Refusal, Subject, follow
 from proofs.flow.lanes import Domain, Lane, Source
 from proofs.flow.loops import loop_of, require_part, require_separate_rounds
-from proofs.flow.releasing import require, require_same
+from proofs.flow.releasing import or_refusal, require, require_same
 from proofs.flow.terms import Term, positive, same, unknown, walk_through
 
 _SOURCE: Final = unknown("source")
@@ -109,7 +109,7 @@ def _prove_batch(function: Callable[..., Any], count: int, *, signed: bool) -> N
         "_fill": Followed(digits._fill),  # noqa: SLF001 - a proof looks inside
     }
     program = follow(function, names)
-    for walk, found in walk_through(lambda: _or_refusal(lambda: program(held, _SOURCE, number, wide=False))):
+    for walk, found in walk_through(lambda: or_refusal(lambda: program(held, _SOURCE, number, wide=False))):
         ((question, is_refused),) = walk.decided
         top = held.digits[-1].drawn
         require_same((question.op, question.parts), (">=", (unknown("most", top), LARGEST >> held.shift)), "what is too large")
@@ -235,11 +235,3 @@ def samplers() -> None:
         require_same(reach, tables.reach, "the reach")
     law = unknown("law")
     require_same(Subject(FixedWork, {}, law=law).sampler, law.fixed_sampler, "the sampler with fixed work")
-
-
-def _or_refusal(run: Callable[[], Any]) -> Any:
-    """The result of a program, or its refusal."""
-    try:
-        return run()
-    except Refusal as refusal:
-        return refusal

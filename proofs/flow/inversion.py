@@ -13,7 +13,7 @@ from mechanisms.sampling.cumulative import CHUNK, CumulativeTable
 from proofs.flow.following import Refusal, Subject, follow
 from proofs.flow.lanes import Column, Domain, Lane, Numpy, Source, count_at_most, rounds
 from proofs.flow.loops import Cut, cut, require_part, require_separate_rounds
-from proofs.flow.releasing import require, require_same
+from proofs.flow.releasing import or_refusal, require, require_same
 from proofs.flow.terms import Term, Walk, same, unknown, walk_through
 
 _LAW, _SOURCE, _NUMPY = unknown("law"), unknown("source"), unknown("np")
@@ -38,7 +38,7 @@ def table() -> None:
     }
     program = follow(unwrap(cumulative.cumulative_table), names)
     first, whole, built = _LAW.lowest, 2**_WORDS.prefix, 0
-    for walk, made in walk_through(lambda: _or_refusal(lambda: program(_LAW, _WORDS))):
+    for walk, made in walk_through(lambda: or_refusal(lambda: program(_LAW, _WORDS))):
         if isinstance(made, Refusal):
             continue
         is_open = _answer_to(walk, unknown("is", _LAW.highest, None))
@@ -114,7 +114,7 @@ def _draws(*, is_open: bool) -> Iterator[tuple[Walk, Source, Any]]:
         program(held, source, out)
         return out.value
 
-    for walk, value in walk_through(lambda: _or_refusal(run)):
+    for walk, value in walk_through(lambda: or_refusal(run)):
         if not isinstance(value, Refusal):
             yield walk, source, value
 
@@ -260,11 +260,3 @@ def _table(*, is_open: bool) -> Subject:
 def _length(array: Any) -> Any:
     """The number of thresholds, of which there are as many of both kinds; of another array its places."""
     return _LENGTH if isinstance(array, Column) else array.domain
-
-
-def _or_refusal(run: Callable[[], Any]) -> Any:
-    """The result of a program, or its refusal."""
-    try:
-        return run()
-    except Refusal as refusal:
-        return refusal

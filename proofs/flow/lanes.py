@@ -145,6 +145,11 @@ class Lane:
             return self._with(other, lambda one, two: bool(one) or bool(two))
         return self._with(other, lambda one, two: Term("|", one, two))
 
+    @property
+    def size(self) -> Domain:
+        """The number of entries, by their places."""
+        return self.domain
+
     def max(self) -> Any:
         """What no entry is above."""
         return Term("most", self.value)
@@ -246,9 +251,9 @@ def count_at_most(column: Column, number: Any) -> Term:
 
 
 def places_where(mask: Lane) -> Places:
-    """The places where a mask is true; whether the trial's is among them is a test."""
-    require(mask.dtype == "bool", "places where numbers are not 0")
-    is_there = mask.value is not ABSENT and bool(mask.value)
+    """The places where a mask is true, or a number is not 0; whether the trial's is among them is a test."""
+    require(mask.dtype in ("bool", "int64"), "places of other numbers that are not 0")
+    is_there = mask.value is not ABSENT and bool(mask.value if mask.dtype == "bool" else mask.value != 0)
     return Places(Domain(f"some of {mask.domain.name}", is_there), mask.domain, is_there)
 
 
@@ -327,6 +332,10 @@ class Numpy:
     def flatnonzero(self, mask: Lane) -> Places:
         """Places where a mask is true."""
         return places_where(mask)
+
+    def full(self, size: Domain, value: Any) -> Lane:
+        """The same whole number everywhere."""
+        return Lane(size, value, "int64", [])
 
     def zeros(self, size: Domain, dtype: Any) -> Lane:
         """False everywhere."""

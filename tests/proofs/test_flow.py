@@ -29,6 +29,7 @@ from proofs.flow import (
     logs,
     reading,
     repeating,
+    runs,
     steps,
     streams,
     tables,
@@ -38,7 +39,22 @@ from proofs.flow.terms import Term, Undecided, same, walk_through
 
 FACTS = {
     f"{module.__name__.rpartition('.')[2]}:{name}": fact
-    for module in (additive, answers, choices, digits, envelope, floats, inversion, laws, logs, repeating, steps, streams, tables)
+    for module in (
+        additive,
+        answers,
+        choices,
+        digits,
+        envelope,
+        floats,
+        inversion,
+        laws,
+        logs,
+        repeating,
+        runs,
+        steps,
+        streams,
+        tables,
+    )
     for name, fact in vars(module).items()
     if inspect.isfunction(fact)
     and fact.__module__ == module.__name__
