@@ -80,6 +80,22 @@ LEMMAS: Final = (
         "Leibniz's criterion",
     ),
     Lemma(
+        "samplers.border",
+        "Of U the first digits read v among N, b is N p rounded down: below b U is below p, above b it is not.",
+        "U N p v:int b:int",
+        ("0 < N", "v <= U*N", "U*N < v + 1", "b <= N*p", "N*p < b + 1"),
+        "(not v < b or U < p) and (not b < v or p <= U)",
+        _LAZY,
+    ),
+    Lemma(
+        "samplers.others",
+        "Of numbers below k - 1, those from t on are moved by one: they miss t alone among those below k, and stay different.",
+        "x:int y:int t:int k:int",
+        ("0 <= x", "x < y", "y < k - 1", "0 <= t", "t < k"),
+        "x + (1 if x >= t else 0) != t and x + (1 if x >= t else 0) < y + (1 if y >= t else 0) and y + (1 if y >= t else 0) < k",
+        "docs/selection_and_queries.md, randomized response",
+    ),
+    Lemma(
         "samplers.geometric_sum",
         "Masses (1 - q) q^k up to some k sum to 1 - q^(k + 1); step to the next k.",
         "F p q",

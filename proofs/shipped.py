@@ -300,13 +300,14 @@ _CHOICES: Final = (
     ),
     source(
         "RandomizedResponse.source",
-        "Every report has exactly its probability over all tapes of small words, alone and in arrays.",
-        f"{_TESTS}test_response.py::test_every_report_has_exactly_its_probability_over_all_tapes",
-        f"{_TESTS}test_response.py::test_a_coin_is_true_with_its_exact_probability",
-        f"{_TESTS}test_response.py::test_another_category_is_uniform",
-        needs=("sampler.lazy", "sampler.rejection"),
-        binds=code("mechanisms/response.py", "RandomizedResponse", "report", "reports"),
-        kind="enumerated",
+        "A report is the truth by a coin of its probability, else another category, all equally likely, alone and in arrays.",
+        *runs("flow.reports", "coins", "places", "reports", "reading"),
+        *lemmas("samplers.border", "samplers.others"),
+        needs=("sampler.lazy", "sampler.rejection", "sampler.numpy", "bits", "balls"),
+        binds=(
+            *code("mechanisms/response.py", "RandomizedResponse", "report", "reports"),
+            *code("mechanisms/sampling/uniform.py", "draw_below", "draw_many_below"),
+        ),
     ),
     mechanism(
         "RandomizedResponse.mechanism",

@@ -235,6 +235,8 @@ class Places(Lane):
             finally:
                 rounds[:] = [one for one in rounds if one is not position]
 
+    __iter__ = tolist
+
 
 @dataclass(frozen=True)
 class Position:
@@ -329,6 +331,10 @@ class Numpy:
 
     int64, uint64, float64, bool_ = Type("int64"), Type("uint64"), "float64", "bool"
 
+    def nonzero(self, mask: Lane) -> tuple[Places]:
+        """Places where a mask is true, for the one axis that there is."""
+        return (places_where(mask),)
+
     def flatnonzero(self, mask: Lane) -> Places:
         """Places where a mask is true."""
         return places_where(mask)
@@ -338,9 +344,9 @@ class Numpy:
         return Lane(size, value, "int64", [])
 
     def zeros(self, size: Domain, dtype: Any) -> Lane:
-        """False everywhere."""
-        require(dtype is bool, "zeros of another type")
-        return Lane(size, value=False, dtype="bool", ranged=[])
+        """False everywhere, or 0."""
+        require(dtype is bool or dtype == "int64", "zeros of another type")
+        return Lane(size, value=False, dtype="bool", ranged=[]) if dtype is bool else Lane(size, 0, "int64", [])
 
     def take(self, column: Column, places: Lane, *, out: Lane, mode: str) -> None:
         """Entries of a table at the numbers of an array."""
