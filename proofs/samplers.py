@@ -96,6 +96,14 @@ LEMMAS: Final = (
         "docs/selection_and_queries.md, randomized response",
     ),
     Lemma(
+        "samplers.even_place",
+        "If c v/N and c (v + 1)/N, less one part of N, have the whole part l, so has c U: U is drawn evenly among c places.",
+        "U N v:int c:int l:int",
+        ("0 < N", "1 <= c", "v <= U*N", "U*N < v + 1", "l*N <= v*c", "(v + 1)*c <= (l + 1)*N"),
+        "l <= c*U and c*U < l + 1",
+        _CHOICE + "noisy max on a lattice",
+    ),
+    Lemma(
         "samplers.geometric_sum",
         "Masses (1 - q) q^k up to some k sum to 1 - q^(k + 1); step to the next k.",
         "F p q",

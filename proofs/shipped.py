@@ -235,12 +235,17 @@ _QUERIES: Final = (
 _CHOICES: Final = (
     source(
         "NoisyMax.source",
-        "Choices are those of the program in a random order of the candidates, by the odds of all tapes.",
-        f"{_SHIPPED}test_a_noisy_maximum_is_its_program_in_a_random_order",
-        f"{_TESTS}test_noisy_max.py::test_ties_are_broken_evenly",
-        needs=("sampler.laplace", "sampler.geometric", "orders"),
-        binds=code("mechanisms/noisy_max.py", "NoisyMax", "greatest"),
-        kind="enumerated",
+        "A choice is the greatest of the scores plus a draw for each, evenly among several: its program in a random order.",
+        *runs("flow.maxima", "even", "greatest", "chosen"),
+        *runs("flow.scores", "reading", "steps"),
+        *runs("flow.laws", "samples"),
+        "lemma:samplers.even_place",
+        needs=("sampler.laplace", "sampler.geometric", "steps.source", "orders"),
+        binds=(
+            *code("mechanisms/noisy_max.py", "NoisyMax", "greatest", "lattice_steps"),
+            *code("mechanisms/selection/scores.py", "Scores", "read_scores"),
+            *code("mechanisms/selection/coins.py", "below"),
+        ),
     ),
     mechanism(
         "NoisyMax.mechanism",
