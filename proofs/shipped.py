@@ -15,6 +15,7 @@ _FLOW: Final[Mapping[str, str]] = {
     "DiscreteGaussianMechanism": "run:proofs.flow.additive:discrete_gaussian",
     "ExponentialMechanism": "run:proofs.flow.choices:exponential",
     "GaussianMechanism": "run:proofs.flow.additive:gaussian",
+    "HistogramMechanism": "run:proofs.flow.histograms:histogram",
     "LaplaceMechanism": "run:proofs.flow.additive:laplace",
     "NoisyMax": "run:proofs.flow.choices:noisy_max",
     "PermuteAndFlip": "run:proofs.flow.choices:permute_and_flip",
@@ -32,10 +33,6 @@ _PRICED: Final[Mapping[str, tuple[str, ...]]] = {
         "test_additive.py::test_a_release_lies_on_the_lattice_and_is_logged_and_priced",
     ),
     "EuclideanMechanism": ("test_euclidean.py::test_the_log_prices_releases_as_the_mechanism_does",),
-    "HistogramMechanism": (
-        "test_histogram.py::test_the_log_of_laplace_releases_prices_them_at_the_claim",
-        "test_histogram.py::test_gaussian_noise_costs_what_all_moved_counts_cost_together",
-    ),
     "PartitionSelection": (f"test_partition_selection.py::{_PROMISE}",),
     "PrefixSums": (
         "test_prefix_sums.py::test_a_stream_costs_what_its_matrix_mechanism_costs",
@@ -182,10 +179,10 @@ _QUERIES: Final = (
     source(
         "HistogramMechanism.source",
         "A release is the counts, every one with noise of the mechanism for arrays.",
-        f"{_SHIPPED}test_a_histogram_is_released_as_its_program_does_on_every_tape",
+        _FLOW["HistogramMechanism"],
+        "lemma:arguments.root_above",
         needs=("LaplaceMechanism.source", "GaussianMechanism.source"),
-        binds=code("mechanisms/histogram.py", "HistogramMechanism"),
-        kind="enumerated",
+        binds=(*code("mechanisms/histogram.py", "HistogramMechanism"), *code("mechanisms/roots.py", "root_above")),
     ),
     _claim(
         "HistogramMechanism",
@@ -256,11 +253,11 @@ _CHOICES: Final = (
     _claim("NoisyMax", "Pure epsilon.", "NoisyMax.mechanism", "declared"),
     source(
         "ExponentialMechanism.source",
-        "A choice is a draw of its law.",
-        f"{_TESTS}test_exponential.py::test_gaps_between_scores_are_exact",
-        f"{_TESTS}test_exponential.py::test_single_choices_follow_the_law",
+        "A choice is a draw of its law, from exactly the scores that were given.",
+        *runs("flow.choices", "draws"),
+        *runs("flow.scores", "reading"),
         needs=("sampler.choice",),
-        binds=code("mechanisms/exponential.py", "ExponentialMechanism"),
+        binds=(*code("mechanisms/exponential.py", "ExponentialMechanism"), *code("mechanisms/selection/scores.py", "read_scores")),
     ),
     mechanism(
         "ExponentialMechanism.mechanism",
