@@ -96,6 +96,7 @@ def _prove_batch(function: Callable[..., Any], count: int, *, signed: bool) -> N
 
     def drawn(table: Any, source: Any, size: Any) -> Lane:
         require(source is _SOURCE and size is everywhere, "draws from elsewhere, or for other places")
+        result.read.append(table)
         return Lane(everywhere, table.drawn, "int64", result.ranged)
 
     names = {
@@ -117,6 +118,8 @@ def _prove_batch(function: Callable[..., Any], count: int, *, signed: bool) -> N
         if not is_refused:
             require(found is result and len(result.parts) == len(result.lanes) == 1, "other draws are given")
             require_part(Term("item", number, result.parts[0]), number, number, CHUNK)
+            wanted = [*held.digits[::-1], *([held.sign] if signed else [])]
+            require(result.read == wanted, "a digit or a sign is not drawn once")
             _require_joined(held, result, signed=signed)
 
 
@@ -149,12 +152,12 @@ class _Draws:
 
     def __init__(self, number: Term, everywhere: Domain) -> None:
         self.number, self.everywhere = number, everywhere
-        self.parts, self.lanes, self.ranged = list[slice](), list[Lane](), list[tuple[str, Any]]()
+        self.parts, self.lanes, self.ranged, self.read = list[slice](), list[Lane](), list[tuple[str, Any]](), list[Any]()
 
     def begin(self, size: Any, dtype: Any) -> _Draws:
         """The array, as it is made."""
         require(size is self.number and dtype == self.dtype, "an array of another size or type")
-        for seen in (self.parts, self.lanes, self.ranged):
+        for seen in (self.parts, self.lanes, self.ranged, self.read):
             seen.clear()
         return self
 

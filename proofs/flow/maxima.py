@@ -12,7 +12,7 @@ from mechanisms.noisy_max import NoisyMax
 from mechanisms.selection import coins
 from proofs.flow.following import Subject, follow
 from proofs.flow.lanes import Domain, Lane, Position, places_where, rounds
-from proofs.flow.loops import cut
+from proofs.flow.loops import Cut, cut
 from proofs.flow.reading import NAMES
 from proofs.flow.releasing import Door, releases, require, require_same
 from proofs.flow.terms import Term, same, unknown, walk_through
@@ -28,7 +28,12 @@ def even() -> None:
     program = cut(coins.below, {}, lambda: {"uniform": uniform})
     least, most = (uniform.value * _COUNT) >> _BITS, ((uniform.value + 1) * _COUNT - 1) >> _BITS
     answers = []
-    for walk, path in walk_through(lambda: (revealed.clear(), program(_COUNT, uniform))[1]):
+
+    def run() -> Cut:
+        revealed.clear()
+        return program(_COUNT, uniform)
+
+    for walk, path in walk_through(run):
         ((question, is_decided),) = walk.decided
         require(question.op == "==" and same(question.parts, (least, most)), "what decides a place")
         require(len(revealed) == (not is_decided), "digits are drawn although a place is decided, or none where it is not")
@@ -117,7 +122,13 @@ def greatest() -> None:
     }
     program: Any = follow(noisy_max.greatest, names)
     seen = set()
-    for walk, found in walk_through(lambda: (rounds.clear(), drawn.clear(), program(noisy, _SOURCE, _BITS))[2]):
+
+    def run() -> Any:
+        rounds.clear()
+        drawn.clear()
+        return program(noisy, _SOURCE, _BITS)
+
+    for walk, found in walk_through(run):
         ((question, is_tied),) = walk.decided
         require(question.op == ">" and same(question.parts, (_NUMBER, 1)), "where scores are tied")
         require(found.domain is _ROWS and len(drawn) == is_tied, "a number is drawn for what is not tied")
@@ -131,13 +142,15 @@ def chosen() -> None:
     door, scores, largest, numpy = Door(), unknown("scores"), unknown("greatest"), unknown("np")
     places, steps, copies, lattice = unknown("places"), unknown("steps"), unknown("count read"), unknown("lattice")
     read = unknown("read_scores")
+
+    def in_steps(found: Any, unit: Any) -> tuple[Any, Any]:
+        require(same(found, read(scores)) and unit is lattice, "other scores")
+        return places, steps
+
     names = NAMES | {
         "open_release": door,
         "read_scores": read,
-        "lattice_steps": lambda found, unit: (
-            require(same(found, read(scores)) and unit is lattice, "other scores"),
-            (places, steps),
-        )[1],
+        "lattice_steps": in_steps,
         "greatest": largest,
         "np": numpy,
         "range": partial(unknown, "range"),
@@ -162,7 +175,7 @@ def chosen() -> None:
             require_same(_opened(shown, door, single=single), result[0] if single else result, "the choices that are shown")
 
 
-def _opened(shown: Term, door: Door, *, single: bool) -> Term:
+def _opened(shown: Term, door: Door, *, single: bool) -> Any:
     """The choices, freed from what a checking tape adds."""
     held = shown.parts[0] if single else shown
     if held.op == "call" and held.parts[0] is door.hold:

@@ -75,11 +75,10 @@ def coins() -> None:
     everywhere, source = Domain("all reports"), Source(is_shared=True)
     program = follow(response.draw_honesty, _names(source) | {"np": Numpy()})
 
-    def run() -> Lane:
+    def run() -> Any:
         rounds.clear()
         source.words.clear()
-        found: Any = program(_EPSILON, _CATEGORIES, everywhere, source, bits=_BITS, step=_STEP)
-        return found
+        return program(_EPSILON, _CATEGORIES, everywhere, source, bits=_BITS, step=_STEP)
 
     for walk, coin in walk_through(run):
         (word,) = source.words
@@ -158,10 +157,16 @@ class _Key:
 
 def reports() -> None:
     """Prove that a report is the truth or another category, as its coin says, alone and in a batch."""
-    truth, digits, below, count = unknown("truth"), unknown("digits"), unknown("draw_below"), unknown("count")
-    source: Any = SimpleNamespace(bits=lambda bits: (require(bits is _BITS, "the digits of a coin"), digits)[1])
+    truth, below, count, source = unknown("truth"), unknown("draw_below"), unknown("count"), Source()
     program = follow(response.report, _names(source) | {"draw_below": below})
-    for walk, found in walk_through(partial(program, truth, _EPSILON, _CATEGORIES, source, bits=_BITS, step=_STEP)):
+
+    def run() -> Any:
+        source.words.clear()
+        return program(truth, _EPSILON, _CATEGORIES, source, bits=_BITS, step=_STEP)
+
+    for walk, found in walk_through(run):
+        (digits,) = source.words
+        require_same(digits.parts[1:], (0, _BITS), "the digits of a coin")
         drawn = [call for call in walk.calls if call.parts[0] is below]
         require(len(drawn) == 1 and drawn[0].parts[1][1] is source, "another category is not drawn once")
         require_same(drawn[0].parts[1][0], _CATEGORIES - 1, "the number of other categories")

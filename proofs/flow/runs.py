@@ -157,12 +157,14 @@ def _prove_questions(*, has_numbers: bool) -> None:
     kept = SimpleNamespace(**laws, cutoff=cutoff)
     if not has_numbers:
         kept.number = None
-    seen = set()
+    results = set()
 
     def run() -> Any:
         rounds.clear()
-        for one in (*laws.values(), answers, numbers):
-            (one.drawn if isinstance(one, _Law) else one.written).clear()
+        for law in laws.values():
+            law.drawn.clear()
+        answers.written.clear()
+        numbers.written.clear()
         left.value = _LEFT
         return program(kept, answers, numbers, _THRESHOLD, row, _BITS)
 
@@ -184,8 +186,8 @@ def _prove_questions(*, has_numbers: bool) -> None:
         require_same(left.value, _LEFT - 1 if is_above else _LEFT, "the answers that are left")
         wanted = [(place, laws["number"].drawn[0] + _VALUE)] if has_numbers and is_above else []
         require_same(numbers.written, wanted, "the numbers")
-        seen.add(is_above)
-    require(seen == {False, True}, "a question has one answer only")
+        results.add(is_above)
+    require(results == {False, True}, "a question has one answer only")
 
 
 def _prove_many(*, has_numbers: bool) -> None:
