@@ -52,6 +52,14 @@ LEMMAS: Final = (
         "Kairouz, Oh, Viswanath 2016",
     ),
     Lemma(
+        "arguments.root_above",
+        "One more than the whole root s of m - 1 has a square of at least m; so x, in units of F, is at least the root of n/d.",
+        "s:int m:int n d F x",
+        ("0 < F", "1 <= d", "m - 1 < (s + 1)**2", "n*F <= m*d", "x*x*F == (s + 1)**2"),
+        "n <= x*x*d",
+        "integer square roots",
+    ),
+    Lemma(
         "arguments.rounding",
         "Rounding a real number that is moved by a whole one is rounding first: r, s are nearest to n, x + n.",
         "n x:int r:int s:int",

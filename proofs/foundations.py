@@ -101,17 +101,16 @@ SAMPLERS: Final = (
     sampler(
         "sampler.numpy",
         "CPython computes as its reference says; numpy does the same to every entry, of numbers that fit; floats are IEEE 754.",
-        "citation:numpy's manual on take, repeat, cumsum, flatnonzero, divmod, ldexp, shifts, masks, comparisons and indexing",
+        "citation:numpy: take, repeat, cumsum, accumulate, searchsorted, flatnonzero, divmod, ldexp, shifts, masks, places",
     ),
     sampler(
         "sampler.inversion",
-        "Inversion of a cumulative function is exact on every tape of small words.",
-        f"{_SAMPLING}test_enumeration.py::test_every_draw_from_a_table_has_exactly_its_probability",
-        needs=("sampler.inversion_law", "bits", "balls"),
+        "A draw, alone or in a batch, is the first place whose probability is above its uniform number.",
+        *runs("flow.inversion", "table", "guide", "together", "alone", "search"),
+        *lemmas("samplers.inversion", *(f"samplers.inversion_{name}" for name in ("order", "guide", "search"))),
+        needs=("sampler.lazy", "sampler.numpy", "bits", "balls"),
         binds=code("mechanisms/sampling/cumulative.py", "CumulativeTable", "draw_places", "draw_place"),
-        kind="enumerated",
     ),
-    sampler("sampler.inversion_law", "Certified thresholds decide a draw rightly or leave it open.", "lemma:samplers.inversion"),
     sampler(
         "sampler.geometric_law",
         "Independent digits make the geometric law, a sign and a geometric draw the discrete Laplace law.",
@@ -123,12 +122,15 @@ SAMPLERS: Final = (
     ),
     sampler(
         "sampler.geometric",
-        "Geometric draws by digits, and discrete Laplace draws with fixed work, are exact on every tape of small words.",
-        f"{_SAMPLING}test_enumeration.py::test_geometric_digits_make_exactly_the_geometric_law",
-        f"{_SAMPLING}test_enumeration.py::test_a_sign_and_digits_make_exactly_the_discrete_laplace_law",
+        "Geometric draws are made of independent digits of these laws, and discrete Laplace draws with fixed work of a sign too.",
+        *runs("flow.digits", "laws", "table", "together", "alone", "samplers"),
+        *lemmas("samplers.digits_room"),
         needs=("sampler.geometric_law", "sampler.inversion"),
-        binds=code("mechanisms/sampling/digits.py", "draw_geometric", "draw_two_sided", "draw_one_geometric", "draw_one_two_sided"),
-        kind="enumerated",
+        binds=(
+            *code("mechanisms/sampling/digits.py", "draw_geometric", "draw_two_sided", "draw_one_geometric", "draw_one_two_sided"),
+            *code("mechanisms/laws/geometric.py", "Geometric"),
+            *code("mechanisms/laplace.py", "FixedWork"),
+        ),
     ),
     sampler(
         "sampler.laplace",
@@ -262,6 +264,11 @@ ARGUMENTS: Final = (
         "adaptive",
         "Given all answers, questions that depend on earlier answers are fixed, so a bound for every list of them holds for these.",
         "citation:docs/selection_and_queries.md, sparse vector theorem, first sentence of the proof",
+    ),
+    argument(
+        "locks",
+        "A lock lets one thread at a time through, and another process has another number.",
+        "citation:CPython's threading.Lock, os.getpid",
     ),
     argument(
         "orders",

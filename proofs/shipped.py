@@ -15,6 +15,7 @@ _FLOW: Final[Mapping[str, str]] = {
     "DiscreteGaussianMechanism": "run:proofs.flow.additive:discrete_gaussian",
     "ExponentialMechanism": "run:proofs.flow.choices:exponential",
     "GaussianMechanism": "run:proofs.flow.additive:gaussian",
+    "HistogramMechanism": "run:proofs.flow.histograms:histogram",
     "LaplaceMechanism": "run:proofs.flow.additive:laplace",
     "NoisyMax": "run:proofs.flow.choices:noisy_max",
     "PermuteAndFlip": "run:proofs.flow.choices:permute_and_flip",
@@ -32,10 +33,6 @@ _PRICED: Final[Mapping[str, tuple[str, ...]]] = {
         "test_additive.py::test_a_release_lies_on_the_lattice_and_is_logged_and_priced",
     ),
     "EuclideanMechanism": ("test_euclidean.py::test_the_log_prices_releases_as_the_mechanism_does",),
-    "HistogramMechanism": (
-        "test_histogram.py::test_the_log_of_laplace_releases_prices_them_at_the_claim",
-        "test_histogram.py::test_gaussian_noise_costs_what_all_moved_counts_cost_together",
-    ),
     "PartitionSelection": (f"test_partition_selection.py::{_PROMISE}",),
     "PrefixSums": (
         "test_prefix_sums.py::test_a_stream_costs_what_its_matrix_mechanism_costs",
@@ -152,14 +149,11 @@ _NOISE: Final = (
 _QUERIES: Final = (
     source(
         "comparisons.source",
-        "Runs compare as their program does, bit for bit, one question at a time and all at once.",
-        f"{_SHIPPED}test_a_run_is_its_program_on_every_tape",
-        f"{_SHIPPED}test_a_run_with_numbers_is_its_program_on_every_tape",
-        f"{_SHIPPED}test_at_full_size_runs_are_their_program_on_random_tapes",
-        f"{_TESTS}test_comparisons.py::test_many_runs_at_once_are_independent_runs_with_these_odds",
-        needs=("sampler.laplace",),
+        "Runs compare as their program does, one question at a time and all at once, with a draw of its own for every use.",
+        *runs("flow.runs", "one_by_one", "together"),
+        *runs("flow.laws", "samples"),
+        needs=("sampler.laplace", "steps.source", "locks"),
         binds=code("mechanisms/comparisons.py", "Run", "Comparisons"),
-        kind="enumerated",
     ),
     mechanism(
         "comparisons.mechanism",
@@ -185,10 +179,10 @@ _QUERIES: Final = (
     source(
         "HistogramMechanism.source",
         "A release is the counts, every one with noise of the mechanism for arrays.",
-        f"{_SHIPPED}test_a_histogram_is_released_as_its_program_does_on_every_tape",
+        _FLOW["HistogramMechanism"],
+        "lemma:arguments.root_above",
         needs=("LaplaceMechanism.source", "GaussianMechanism.source"),
-        binds=code("mechanisms/histogram.py", "HistogramMechanism"),
-        kind="enumerated",
+        binds=(*code("mechanisms/histogram.py", "HistogramMechanism"), *code("mechanisms/roots.py", "root_above")),
     ),
     _claim(
         "HistogramMechanism",
@@ -238,12 +232,17 @@ _QUERIES: Final = (
 _CHOICES: Final = (
     source(
         "NoisyMax.source",
-        "Choices are those of the program in a random order of the candidates, by the odds of all tapes.",
-        f"{_SHIPPED}test_a_noisy_maximum_is_its_program_in_a_random_order",
-        f"{_TESTS}test_noisy_max.py::test_ties_are_broken_evenly",
-        needs=("sampler.laplace", "sampler.geometric", "orders"),
-        binds=code("mechanisms/noisy_max.py", "NoisyMax", "greatest"),
-        kind="enumerated",
+        "A choice is the greatest of the scores plus a draw for each, evenly among several: its program in a random order.",
+        *runs("flow.maxima", "even", "greatest", "chosen"),
+        *runs("flow.scores", "reading", "steps"),
+        *runs("flow.laws", "samples"),
+        "lemma:samplers.even_place",
+        needs=("sampler.laplace", "sampler.geometric", "steps.source", "orders"),
+        binds=(
+            *code("mechanisms/noisy_max.py", "NoisyMax", "greatest", "lattice_steps"),
+            *code("mechanisms/selection/scores.py", "Scores", "read_scores"),
+            *code("mechanisms/selection/coins.py", "below"),
+        ),
     ),
     mechanism(
         "NoisyMax.mechanism",
@@ -254,11 +253,11 @@ _CHOICES: Final = (
     _claim("NoisyMax", "Pure epsilon.", "NoisyMax.mechanism", "declared"),
     source(
         "ExponentialMechanism.source",
-        "A choice is a draw of its law.",
-        f"{_TESTS}test_exponential.py::test_gaps_between_scores_are_exact",
-        f"{_TESTS}test_exponential.py::test_single_choices_follow_the_law",
+        "A choice is a draw of its law, from exactly the scores that were given.",
+        *runs("flow.choices", "draws"),
+        *runs("flow.scores", "reading"),
         needs=("sampler.choice",),
-        binds=code("mechanisms/exponential.py", "ExponentialMechanism"),
+        binds=(*code("mechanisms/exponential.py", "ExponentialMechanism"), *code("mechanisms/selection/scores.py", "read_scores")),
     ),
     mechanism(
         "ExponentialMechanism.mechanism",
@@ -303,13 +302,14 @@ _CHOICES: Final = (
     ),
     source(
         "RandomizedResponse.source",
-        "Every report has exactly its probability over all tapes of small words, alone and in arrays.",
-        f"{_TESTS}test_response.py::test_every_report_has_exactly_its_probability_over_all_tapes",
-        f"{_TESTS}test_response.py::test_a_coin_is_true_with_its_exact_probability",
-        f"{_TESTS}test_response.py::test_another_category_is_uniform",
-        needs=("sampler.lazy", "sampler.rejection"),
-        binds=code("mechanisms/response.py", "RandomizedResponse", "report", "reports"),
-        kind="enumerated",
+        "A report is the truth by a coin of its probability, else another category, all equally likely, alone and in arrays.",
+        *runs("flow.reports", "coins", "places", "reports", "reading"),
+        *lemmas("samplers.border", "samplers.others"),
+        needs=("sampler.lazy", "sampler.rejection", "sampler.numpy", "bits", "balls"),
+        binds=(
+            *code("mechanisms/response.py", "RandomizedResponse", "report", "reports"),
+            *code("mechanisms/sampling/uniform.py", "draw_below", "draw_many_below"),
+        ),
     ),
     mechanism(
         "RandomizedResponse.mechanism",

@@ -16,7 +16,7 @@ from mechanisms.top_k import TopK
 from proofs.flow.following import Subject
 from proofs.flow.reading import NAMES, own, require_claim, require_logged, require_price, require_record
 from proofs.flow.releasing import Door, Released, releases, require, require_same
-from proofs.flow.terms import Term, mentions
+from proofs.flow.terms import Term, mentions, same
 
 _SCORES, _SOURCE, _COUNT = Term("scores"), Term("source"), Term("count")
 _READ, _LEFT, _STEPS, _COPIES = Term("scores read"), Term("scores left"), Term("steps of the scores"), Term("count read")
@@ -52,6 +52,42 @@ def noisy_max() -> None:
     """Prove what `NoisyMax` draws, logs, claims and costs."""
     for monotonic, noise in product((False, True), ("geometric", "laplace")):
         _noisy_max(noise, monotonic=monotonic)
+
+
+def draws() -> None:
+    """Prove that what `ExponentialMechanism` shows are draws from its scores at its temperature, as many as are asked for."""
+    door = Door()
+    one, often, table, propose, finest = map(Term, ("draw_one", "draw_many", "alias_table", "propose", "finest_precision"))
+    names = {program.op: program for program in (one, often, table, propose, finest)}
+    numpy = Term("np")
+    mechanism = Subject(
+        ExponentialMechanism,
+        {**_CHOOSING, "open_release": door, "np": numpy, **names},
+        **own("sensitivity", "epsilon", "adjacency"),
+        monotonic=False,
+    )
+    single = one(propose(_READ, mechanism.temperature, finest(_READ.size)), door.bits)
+    for run, copies in _runs(mechanism):
+        seen = set()
+        for path in releases(run, door, _SOURCE):
+            (draw,) = path.draws
+            if same(draw, single):
+                listed = path.output is not draw
+                require(listed or copies is not _COPIES, "one choice is shown for many")
+                if listed:
+                    require_same(path.output, numpy.array([draw], dtype=numpy.int64), "the choices that are shown")
+                    require(any(_is_range(items, copies) for items in path.walk.iterated), "how many")
+                seen.add("one by one")
+            else:
+                require_same(draw, often(table(_READ, mechanism.temperature), copies, door.bits), "what is drawn from")
+                require(path.output is draw, "something else is shown")
+                seen.add("many")
+        require(seen == ({"one by one", "many"} if copies is _COPIES else {"one by one"}), f"only {seen} are seen")
+
+
+def _is_range(items: Any, count: Any) -> bool:
+    """Whether a loop is over as many places."""
+    return items.op == "call" and items.parts[0].op == "range" and same(items.parts[1], (count,))
 
 
 def _chooses(kind: type, *fields: str, **known: Any) -> tuple[Subject, Door]:

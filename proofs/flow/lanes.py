@@ -41,9 +41,14 @@ class Digits(Term):
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """The places of an array: those of all trials, or of some of them."""
+    """The places of an array: those of all trials, or of some of them; the trial's own may be missing."""
 
     name: str
+    is_there: bool = True
+
+    def __bool__(self) -> bool:
+        """Whether there is any place; if the trial's is missing, there may be others."""
+        return self.is_there or bool(Term(self.name))
 
 
 @dataclass(eq=False)
@@ -74,9 +79,9 @@ class Lane:
         """A sum, difference, product or shift, which has to fit where it is made of whole numbers."""
         other_type = other.dtype if isinstance(other, Lane) else "float64" if _is_float(other) else self.dtype
         found = self._with(other, made, "float64" if "float64" in (self.dtype, other_type) else self.dtype)
-        if found.dtype in ("int64", "uint8") and found.value is not ABSENT:
+        if found.dtype in ("int64", "uint8", "uint64") and found.value is not ABSENT:
             self.ranged.append((found.dtype, found.value))
-        elif found.dtype not in ("float64", "int64", "uint8"):
+        elif found.dtype not in ("float64", "int64", "uint8", "uint64"):
             raise Undecided(f"arithmetic in {found.dtype}")
         return found
 
@@ -127,8 +132,39 @@ class Lane:
     def __ge__(self, other: Any) -> Lane:
         return self._with(other, lambda one, two: one >= two, "bool")
 
+    def __eq__(self, other: object) -> Any:
+        return self._with(other, lambda one, two: one == two, "bool")
+
+    def __ne__(self, other: object) -> Any:
+        return self._with(other, lambda one, two: one != two, "bool")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __or__(self, other: Any) -> Lane:
+        if self.dtype == "bool":
+            return self._with(other, lambda one, two: bool(one) or bool(two))
+        return self._with(other, lambda one, two: Term("|", one, two))
+
+    @property
+    def size(self) -> Domain:
+        """The number of entries, by their places."""
+        return self.domain
+
+    def max(self) -> Any:
+        """What no entry is above."""
+        return Term("most", self.value)
+
     def __iadd__(self, other: Any) -> Self:
         return self._become(self + other)
+
+    def __isub__(self, other: Any) -> Self:
+        return self._become(self - other)
+
+    def __imul__(self, other: Any) -> Self:
+        return self._become(self * other)
+
+    def __ilshift__(self, other: Any) -> Self:
+        return self._become(self << other)
 
     def __iand__(self, other: Any) -> Self:
         return self._become(self & other)
@@ -160,6 +196,10 @@ class Lane:
         return Lane(place.domain, value, self.dtype, self.ranged)
 
     def __setitem__(self, places: Any, value: Any) -> None:
+        if isinstance(places, slice):
+            require(same((places.start, places.stop, places.step), (None, None, None)), "part of an array is written")
+            self._become(value)
+            return
         place = self._place(places)
         require(not rounds or isinstance(places, Position), "other entries are written in every round of a loop")
         if isinstance(value, Lane):
@@ -195,6 +235,8 @@ class Places(Lane):
             finally:
                 rounds[:] = [one for one in rounds if one is not position]
 
+    __iter__ = tolist
+
 
 @dataclass(frozen=True)
 class Position:
@@ -205,10 +247,16 @@ class Position:
     is_there: bool = True
 
 
+def count_at_most(column: Column, number: Any) -> Term:
+    """How many entries of a table in order are at most a number."""
+    return Term("count at most", column.name, number)
+
+
 def places_where(mask: Lane) -> Places:
-    """The places where a mask is true; whether the trial's is among them is a test."""
-    require(mask.dtype == "bool", "places where numbers are not 0")
-    return Places(Domain(f"some of {mask.domain.name}"), mask.domain, mask.value is not ABSENT and bool(mask.value))
+    """The places where a mask is true, or a number is not 0; whether the trial's is among them is a test."""
+    require(mask.dtype in ("bool", "int64"), "places of other numbers that are not 0")
+    is_there = mask.value is not ABSENT and bool(mask.value if mask.dtype == "bool" else mask.value != 0)
+    return Places(Domain(f"some of {mask.domain.name}", is_there), mask.domain, is_there)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,6 +285,11 @@ class Column:
         """The same numbers."""
         return self
 
+    def take(self, places: Lane, *, out: Lane, mode: str) -> None:
+        """Put the entries at the numbers of an array, which must not be beyond the table, into another."""
+        require(mode == "clip" and not rounds and places.domain is out.domain and self.dtype == out.dtype, "entries go elsewhere")
+        out.value = self.item(places.value)
+
 
 @dataclass(eq=False)
 class Source:
@@ -259,27 +312,51 @@ class Source:
     def uniform(self, bits: Any, size: Domain) -> Lane:
         """A word for every place."""
         require(not rounds, "words for all trials in every round of a loop")
-        return Lane(size, self._word(bits), "unsigned", self.ranged)
+        word = self._word(bits)
+        return Lane(size, word if size.is_there else ABSENT, "unsigned", self.ranged)
+
+
+class Type(str):
+    """The name of a type of whole numbers; a number in it, which must fit, is the same number."""
+
+    __slots__ = ()
+
+    def __call__(self, number: Any) -> Any:
+        """The number."""
+        return number
 
 
 class Numpy:
     """The functions of numpy that the samplers call, entry by entry."""
 
-    int64, uint64, float64, bool_ = "int64", "uint64", "float64", "bool"
+    int64, uint64, float64, bool_ = Type("int64"), Type("uint64"), "float64", "bool"
+
+    def nonzero(self, mask: Lane) -> tuple[Places]:
+        """Places where a mask is true, for the one axis that there is."""
+        return (places_where(mask),)
 
     def flatnonzero(self, mask: Lane) -> Places:
         """Places where a mask is true."""
         return places_where(mask)
 
+    def full(self, size: Domain, value: Any) -> Lane:
+        """The same whole number everywhere."""
+        return Lane(size, value, "int64", [])
+
     def zeros(self, size: Domain, dtype: Any) -> Lane:
-        """False everywhere."""
-        require(dtype is bool, "zeros of another type")
-        return Lane(size, value=False, dtype="bool", ranged=[])
+        """False everywhere, or 0."""
+        require(dtype is bool or dtype == "int64", "zeros of another type")
+        return Lane(size, value=False, dtype="bool", ranged=[]) if dtype is bool else Lane(size, 0, "int64", [])
 
     def take(self, column: Column, places: Lane, *, out: Lane, mode: str) -> None:
-        """Entries of a table at the numbers of an array, which must not be beyond it."""
-        require(mode == "clip" and not rounds and places.domain is out.domain and column.dtype == out.dtype, "entries go elsewhere")
-        out.value = column.item(places.value)
+        """Entries of a table at the numbers of an array."""
+        column.take(places, out=out, mode=mode)
+
+    def searchsorted(self, column: Column, numbers: Lane, side: str) -> Lane:
+        """How many entries of a table in order are at most each number."""
+        require(side == "right", "another side")
+        value = ABSENT if numbers.value is ABSENT else count_at_most(column, numbers.value)
+        return Lane(numbers.domain, value, "int64", numbers.ranged)
 
     def abs(self, array: Lane) -> Lane:
         """Sizes."""

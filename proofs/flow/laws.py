@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,9 +14,9 @@ from mechanisms.laws.discrete_laplace import DiscreteLaplace
 from mechanisms.laws.rounded_gaussian import RoundedGaussian
 from mechanisms.sampling import estimates, weights
 from mechanisms.sampling.estimates import Estimate
-from proofs.flow.following import Subject, follow
-from proofs.flow.releasing import require, require_same
-from proofs.flow.terms import unknown
+from proofs.flow.following import Refusal, Subject, follow
+from proofs.flow.releasing import or_refusal, require, require_same
+from proofs.flow.terms import positive, unknown, walk_through
 
 _EXACT = {"arb": lambda number: number, "fmpq": lambda top, bottom: top / bottom, "abs": partial(unknown, "abs")}
 
@@ -36,6 +37,28 @@ def assigned() -> None:
     """Prove that the three laws have this sampler."""
     for kind in (DiscreteLaplace, DiscreteGaussian, RoundedGaussian):
         require(kind.__dict__["sampler"].func is law.envelope_sampler, "another sampler")
+
+
+def samples() -> None:
+    """Prove that asking a law for draws gives those of its sampler: one, or as many as are asked for."""
+    default = unknown("default_source")
+    stands = {"default_source": default, "integer": lambda number, *_, **__: number, "too_large": Refusal}
+    stands["type"] = lambda _: SimpleNamespace(__name__="type")
+    request, checked = (follow(one, stands) for one in (law.request, law.draw_checked))
+    names = {"request": request, "draw_checked": checked, "law": SimpleNamespace(request=request, draw_checked=checked)}
+    source, number = unknown("source"), positive("number")
+    for program in (law.sample, DiscreteLaplace.sample):
+        for count, wide in product((None, number), (False, True)):
+            drawn: Any = unknown("drawn law")
+            run = partial(follow(program, names), drawn, count, source=source, wide=wide)
+            for walk, found in walk_through(partial(or_refusal, run)):
+                if not isinstance(found, Refusal):
+                    is_none = any(
+                        answer for question, answer in walk.decided if question.op == "is" and question.parts[0] is source
+                    )
+                    bits = default() if is_none else source
+                    draws = drawn.sampler.one(bits) if count is None else drawn.sampler.many(bits, count, wide)
+                    require_same(found, draws, "what is drawn")
 
 
 def _parts(*parts: Any) -> tuple[Any, ...]:

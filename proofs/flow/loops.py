@@ -14,7 +14,8 @@ from typing import Any
 
 from proofs.flow.following import follow
 from proofs.flow.plain import followable
-from proofs.flow.terms import Undecided
+from proofs.flow.releasing import require, require_same
+from proofs.flow.terms import Term, Undecided
 
 
 @dataclass(frozen=True)
@@ -69,13 +70,8 @@ def loop_of(function: Callable[..., Any], state: tuple[str, ...], stands: Mappin
 
     def part(name: str, names: list[str], body: list[ast.stmt], last: str = "") -> Callable[..., Any]:
         inner = "\n".join(map(ast.unparse, body)) + ("\n" + last if last else "")
-        text = f"from __future__ import annotations\ndef {name}({', '.join(names)}):\n{textwrap.indent(inner, '    ')}\n"
-        file = f"<{name} of {function.__qualname__} {hashlib.sha256(text.encode()).hexdigest()}>"
-        linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-        made: dict[str, Any] = {}
-        exec(compile(text, file, "exec", dont_inherit=True), function.__globals__ | {}, made)  # noqa: S102 - a part of the source that runs
-        piece = FunctionType(made[name].__code__, function.__globals__, name)
-        return follow(piece, {**stands, "_State": State})
+        text = f"def {name}({', '.join(names)}):\n{textwrap.indent(inner, '    ')}"
+        return follow(_compiled(function, name, text), {**stands, "_State": State})
 
     return Loop(
         part("begin", given, before, kept),
@@ -83,6 +79,142 @@ def loop_of(function: Callable[..., Any], state: tuple[str, ...], stands: Mappin
         part("round", own, loop.body, kept),
         part("end", own, after or [ast.Pass()]),
     )
+
+
+def _compiled(function: FunctionType, name: str, text: str) -> FunctionType:
+    """A function of that name, from text made of the source of another, among whose names it runs."""
+    text = f"from __future__ import annotations\n{text}\n"
+    file = f"<{name} of {function.__qualname__} {hashlib.sha256(text.encode()).hexdigest()}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    made: dict[str, Any] = {}
+    exec(compile(text, file, "exec", dont_inherit=True), function.__globals__ | {}, made)  # noqa: S102 - parts of the source that runs
+    return FunctionType(made[name].__code__, function.__globals__, name)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """One path of a function that is cut at its loops.
+
+    `entered` are the loops that it came to, in order, each with its number, the state at first, and what a `for` goes through.
+    `ended` is the loop of which it did one round, with the state after it; None where the function returned `result`.
+    """
+
+    entered: tuple[tuple[int, State, Any], ...]
+    ended: tuple[int, State] | None
+    result: Any
+
+
+class _Ended(BaseException):
+    """A round is over."""
+
+
+def cut(function: Callable[..., Any], stands: Mapping[str, Any], *states: Callable[[], Mapping[str, Any]]) -> Callable[..., Cut]:
+    """The function with every loop cut: it goes on from any state, either out of the loop or through one round that ends the path.
+
+    `states` give, for each loop in the order of the source, the names that it changes, with values that stand for all; "next" is
+    what a `for` goes on with. What else a loop writes is unknown after it.
+    """
+    if not isinstance(function, FunctionType):
+        raise Undecided(f"{function!r} is no plain function")
+    followable(function)  # the source is what runs
+    definition = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    if not isinstance(definition, ast.FunctionDef):
+        raise Undecided("no function")
+    definition.decorator_list = []
+    cutter = _Cutter(function.__qualname__, [[name for name in state() if name != "next"] for state in states])
+    text = ast.unparse(ast.fix_missing_locations(cutter.visit(definition)))
+    if cutter.count != len(states):
+        raise Undecided(f"{function.__qualname__} has {cutter.count} loops")
+    entered: list[tuple[int, State, Any]] = []
+    fresh: dict[int, Mapping[str, Any]] = {}
+
+    def enter(place: int, state: dict[str, Any], items: Any) -> tuple[Any, ...]:
+        entered.append((place, State(state), items))
+        fresh[place] = states[place]()
+        return tuple(fresh[place][name] for name in state)
+
+    def end(place: int, state: dict[str, Any]) -> None:
+        raise _Ended((place, State(state)))
+
+    piece = _compiled(function, function.__name__, text)
+    piece.__defaults__, piece.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    names = {"_enter": enter, "_end": end, "_next": lambda place: fresh[place]["next"]}
+    program = follow(piece, {**stands, **names, "_goes_on": lambda place: Term(f"another round of loop {place}")})
+
+    def run(*values: Any, **named: Any) -> Cut:
+        entered.clear()
+        try:
+            result, ended = program(*values, **named), None
+        except _Ended as round_:
+            result, ended = None, round_.args[0]
+        return Cut((*entered,), ended, result)
+
+    return run
+
+
+class _Cutter(ast.NodeTransformer):
+    """Turns each loop into its first state, any state, and perhaps a round."""
+
+    def __init__(self, name: str, states: list[list[str]]) -> None:
+        self.name, self.states, self.count = name, states, 0
+
+    def visit_Break(self, _: ast.AST) -> Any:
+        """Refuse ways out of a round that are not its end."""
+        raise Undecided(f"{self.name} leaves a loop in the middle")
+
+    def visit_Continue(self, _: ast.AST) -> Any:
+        """Refuse these too."""
+        raise Undecided(f"{self.name} goes on in the middle of a round")
+
+    def visit_While(self, loop: ast.While) -> list[ast.stmt]:
+        """Cut a loop with a test."""
+        place = self.count
+        return self._cut(loop, "None", ast.unparse(loop.test), "pass", place)
+
+    def visit_For(self, loop: ast.For) -> list[ast.stmt]:
+        """Cut a loop over items, of which there may always be another."""
+        place = self.count
+        target = f"{ast.unparse(loop.target)} = _next({place})"
+        return self._cut(loop, ast.unparse(loop.iter), f"_goes_on({place})", target, place)
+
+    def _cut(self, loop: ast.While | ast.For, items: str, test: str, begin: str, place: int) -> list[ast.stmt]:
+        """The statements in place of a loop."""
+        self.count += 1
+        if loop.orelse or place >= len(self.states):
+            raise Undecided(f"{self.name} has a loop that is not expected")
+        state = self.states[place]
+        if changed := _changed(loop) - {*state}:
+            raise Undecided(f"{self.name} changes {', '.join(sorted(changed))} in a loop")
+        kept = f"{{{', '.join(f'{name!r}: {name}' for name in state)}}}"
+        names = "".join(f"{name}, " for name in state)
+        entry = f"({names}) = _enter({place}, {kept}, {items})"
+        lost = [f"{name} = None; del {name}" for name in sorted(_stored(loop) - {*state})]
+        self.generic_visit(loop)
+        body = [*ast.parse(begin).body, *loop.body, *ast.parse(f"_end({place}, {kept})").body]
+        round_ = ast.If(ast.parse(test, mode="eval").body, body, [])
+        return [*ast.parse("\n".join([entry, *lost])).body, round_]
+
+
+def require_part(part: Any, whole: Any, number: Any, size: int) -> None:
+    """Prove that part of an array is one of those that follow each other until the whole is covered, of a size each."""
+    require(part.op == "item" and part.parts[0] is whole and part.parts[1].step is None, "part of another array")
+    start, stop = part.parts[1].start, part.parts[1].stop
+    require_same((start, stop), (Term("each", Term("range", 0, number, size)), start + size), "a part")
+
+
+def _changed(loop: ast.AST) -> set[str]:
+    """The names of what a loop changes in place: written entries and fields, and what has methods called for nothing else."""
+    places = [
+        one for one in ast.walk(loop) if isinstance(one, (ast.Subscript, ast.Attribute)) and not isinstance(one.ctx, ast.Load)
+    ]
+    calls = [one.value.func for one in ast.walk(loop) if isinstance(one, ast.Expr) and isinstance(one.value, ast.Call)]
+    found = set()
+    for place in (*places, *(one for one in calls if isinstance(one, ast.Attribute))):
+        inner: ast.AST = place
+        while isinstance(inner, (ast.Subscript, ast.Attribute)):
+            inner = inner.value
+        found |= {inner.id} if isinstance(inner, ast.Name) else set()
+    return found
 
 
 def _stored(*nodes: ast.AST) -> set[str]:

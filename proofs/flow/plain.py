@@ -22,8 +22,8 @@ _HIDDEN: Final = (
 )  # fmt: skip
 """What may catch an error, look at the type of a value or run later without asking the value."""
 
-_PLAIN: Final = ("working_precision", "np.errstate")
-"""Context managers that change a setting for a block and let every error pass."""
+_PLAIN: Final = ("working_precision", "np.errstate", "self._lock")
+"""Context managers that change a setting for a block, or lock it, and let every error pass; `runs` proves that the lock is one."""
 
 _FUTURE: Final = 0x1FF0000
 """The flags of a code object that say which features of `__future__` it was compiled with."""
@@ -104,7 +104,7 @@ class _Asking(ast.NodeTransformer):
 def _is_plain(item: ast.withitem) -> bool:
     """Whether what a block is entered with neither catches errors nor binds a name."""
     call = item.context_expr
-    return item.optional_vars is None and isinstance(call, ast.Call) and ast.unparse(call.func) in _PLAIN
+    return item.optional_vars is None and ast.unparse(call.func if isinstance(call, ast.Call) else call) in _PLAIN
 
 
 def _raises(handler: ast.ExceptHandler) -> bool:

@@ -51,7 +51,7 @@ def require(truth: bool, what: str) -> None:  # noqa: FBT001 - reads like an ass
 def releases(run: Callable[[], Any], door: Door, source: Term) -> Iterator[Released]:
     """Follow all paths of a release, and give those that do not refuse; each logs once, before it draws."""
     found = False
-    for walk, result in walk_through(lambda: _or_refusal(run)):
+    for walk, result in walk_through(lambda: or_refusal(run)):
         opened = [place for place, call in enumerate(walk.calls) if call.parts[0] is door.log]
         drawn = [place for place, call in enumerate(walk.calls) if _takes(call, door.bits)]
         for place, call in enumerate(walk.calls):
@@ -88,7 +88,7 @@ def require_same(first: Any, second: Any, what: str) -> None:
     require(same(first, second), f"{what}: {first!r} is not {second!r}")
 
 
-def _or_refusal(run: Callable[[], Any]) -> Any:
+def or_refusal(run: Callable[[], Any]) -> Any:
     """The result of a program, or its refusal."""
     try:
         return run()
@@ -123,4 +123,4 @@ def _uses(value: Any, wanted: Term) -> int:
     return sum(_uses(part, wanted) for part in parts)
 
 
-__all__ = ["Door", "Released", "Undecided", "Unproven", "one_draw", "releases", "require", "require_same"]
+__all__ = ["Door", "Released", "Undecided", "Unproven", "one_draw", "or_refusal", "releases", "require", "require_same"]

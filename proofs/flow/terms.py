@@ -137,6 +137,7 @@ for _name, _op in {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge
     setattr(Term, f"__{_name}__", _operation(_op))
 for _name, _made in {
     "neg": lambda self: Term("-", 0, self),
+    "invert": lambda self: Term("~", self),
     "lshift": lambda self, places: self * power_of_two(places),
     "rlshift": lambda self, number: power_of_two(self) if number == 1 else number * power_of_two(self),
     "rshift": lambda self, places: Term(">>", self, places),

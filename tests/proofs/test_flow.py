@@ -7,6 +7,7 @@ import hashlib
 import importlib
 import inspect
 import linecache
+import pkgutil
 import textwrap
 import tomllib
 from functools import cached_property
@@ -16,31 +17,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import proofs.flow
 from dpaudit.accounting import pricing
-from proofs.flow import (
-    additive,
-    answers,
-    choices,
-    envelope,
-    floats,
-    laws,
-    logs,
-    reading,
-    repeating,
-    steps,
-    streams,
-    tables,
-)  # fmt: skip
+from proofs.flow import reading
 from proofs.flow.releasing import Unproven
 from proofs.flow.terms import Term, Undecided, same, walk_through
 
 FACTS = {
-    f"{module.__name__.rpartition('.')[2]}:{name}": fact
-    for module in (additive, answers, choices, envelope, floats, laws, logs, repeating, steps, streams, tables)
-    for name, fact in vars(module).items()
+    f"{name}:{fact.__name__}": fact
+    for name in sorted(one.name for one in pkgutil.iter_modules(proofs.flow.__path__))
+    for fact in vars(importlib.import_module(f"proofs.flow.{name}")).values()
     if inspect.isfunction(fact)
-    and fact.__module__ == module.__name__
-    and not name.startswith("_")
+    and fact.__module__ == f"proofs.flow.{name}"
+    and not fact.__name__.startswith("_")
     and not inspect.signature(fact).parameters
 }
 

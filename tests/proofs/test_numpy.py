@@ -76,3 +76,13 @@ def test_whole_numbers_below_2_to_53_and_powers_of_two_are_exact_in_float64():
         assert [(number * 2 ** (1000 - shift)) for number in whole] == [
             top * 2**1000 // bottom for top, bottom in map(float.as_integer_ratio, scaled.tolist())
         ]
+
+
+def test_numbers_are_counted_against_entries_in_order_and_running_ends_are_those_of_all_before():
+    for entries in itertools.product(range(4), repeat=4):
+        array = np.array(entries, dtype=np.uint64)
+        assert [max(entries[: place + 1]) for place in range(4)] == np.maximum.accumulate(array).tolist()
+        assert [min(entries[place:]) for place in range(4)] == np.minimum.accumulate(array[::-1])[::-1].tolist()
+        ordered = np.sort(array)
+        counted = np.searchsorted(ordered, np.arange(5, dtype=np.uint64), side="right")
+        assert [sum(entry <= number for entry in entries) for number in range(5)] == counted.tolist()
