@@ -302,7 +302,7 @@ def best_site(rows: pd.DataFrame, rng: Any, *, broken: bool) -> str:
 def both_signs(rows: Any, rng: Any, *, broken: bool) -> float:
     """A mean of a public number of changes between minus and plus ten, with Gaussian noise for half of that range."""
     kept = np.clip(np.nan_to_num(np.asarray(rows, float)), -10, 10)
-    return float(kept.mean()) + float(rng.normal(0, (10 if broken else 20) * 6.9 / len(kept)))
+    return float(kept.mean()) + float(rng.normal(0, (10 if broken else 20) * 7.1 / len(kept)))
 
 
 def replaced_in_bins(rows: Any, rng: Any, *, broken: bool) -> list[float]:
