@@ -245,9 +245,9 @@ def run_of(release: Any, *, broken: bool) -> Any:
     return lambda rows, rng: release(rows, rng, broken=broken)
 
 
-def target(releases: Mapping[str, tuple[Any, str, Any]], name: str, *, broken: bool) -> Target:
-    """A release of a list as a target with its data."""
-    data, kind, release = releases[name]
+def target(releases: Mapping[str, tuple[Any, ...]], name: str, *, broken: bool) -> Target:
+    """A release of a list as a target with its data, at epsilon 1 unless its row names another guarantee."""
+    data, kind, release, *guarantees = releases[name]
     relation = Adjacency("add_remove", unit="user:user") if kind == "user" else kind
-    claim = Claim(PureDP(epsilon=1), adjacency=relation)
+    claim = Claim(guarantees[0] if guarantees else PureDP(epsilon=1), adjacency=relation)
     return Target(run=run_of(release, broken=broken), claim=claim, data=data, name=name)

@@ -362,7 +362,8 @@ OUTPUTS: Final[dict[str, tuple[Any, Any]]] = {
 """Broken and sound releases of 0 or 1, at epsilon 1, by what leaks and where."""
 
 
-def target(releases: Mapping[str, tuple[Any, Any]], name: str, *, broken: bool) -> Target:
-    """A release of a list as a target with its pair."""
+def target(releases: Mapping[str, tuple[Any, ...]], name: str, *, broken: bool) -> Target:
+    """A release of a list as a target with its pair, at epsilon 1 unless its row names another guarantee."""
     run = releases[name][0 if broken else 1]
-    return Target(run=run, claim=Claim(PureDP(epsilon=1)), neighbours=[(0, 1)], name=name)
+    claim = Claim(next(iter(releases[name][2:]), PureDP(epsilon=1)))
+    return Target(run=run, claim=claim, neighbours=[(0, 1)], name=name)

@@ -19,6 +19,7 @@ from dpaudit.auditor.checks.timing import time_runs
 from dpaudit.auditor.data.disclosure import values_of, without_values
 from dpaudit.auditor.data.records import copy_of
 from dpaudit.auditor.diagnosis.diagnosing import diagnose
+from dpaudit.auditor.events.points import stated_point
 from dpaudit.auditor.progress import Progress
 from dpaudit.auditor.request import Entry
 from dpaudit.auditor.runs.chunks import PRICE, Chunk, Task, perform, sample_one
@@ -257,7 +258,7 @@ def _watch_runs(case: Case, pair: int, finding: ProofFinding | None) -> tuple[Lo
     return logs, all(shown), all(given), next(iter(outside), "")
 
 
-def _verdict(evidence: Evidence, settings: Settings, *, rejects: bool) -> tuple[Verdict, str]:
+def _verdict(evidence: Evidence, settings: Settings, *, rejects: bool, point: ClaimPoint | None = None) -> tuple[Verdict, str]:
     """Return verdict and summary, given whether the joint decision rejects the claim."""
     if evidence.attack is None:
         return Verdict.FAILED, f"The target failed to run: {evidence.failure.rstrip('.')}."
@@ -266,6 +267,7 @@ def _verdict(evidence: Evidence, settings: Settings, *, rejects: bool) -> tuple[
         evidence.properties,
         evidence.price,
         evidence.proof,
+        point=point,
         returned=evidence.returned,
         rejected=rejects,
         power_target=settings.power_target,
@@ -275,7 +277,7 @@ def _verdict(evidence: Evidence, settings: Settings, *, rejects: bool) -> tuple[
 def _judge(entry: Entry, evidence: Evidence, settings: Settings, *, rejects: bool) -> TargetResult:
     """Return one target's result, with its verdict."""
     target = entry.target
-    verdict, summary = _verdict(evidence, settings, rejects=rejects)
+    verdict, summary = _verdict(evidence, settings, rejects=rejects, point=stated_point(target.claim))
     return TargetResult(
         name=target.name,
         description=target.description,

@@ -17,7 +17,7 @@ from scipy.stats import binom, multivariate_normal
 
 from dpaudit import audit
 from dpaudit.auditor.attack.edges import UNLIKELY, edge_events
-from dpaudit.auditor.attack.tallies import cells_of, expected_bounds, tally_of
+from dpaudit.auditor.attack.tallies import cells_of, expected_bounds, held_out_bounds, tally_of
 from dpaudit.auditor.betting.accounts import game_of
 from dpaudit.auditor.betting.forecasts import forecast
 from dpaudit.auditor.betting.label_bettor import LabelBettor
@@ -53,6 +53,7 @@ from dpaudit.exact import ball, ball_endpoints, working_precision
 from dpaudit.releases import Release
 from dpaudit.results import (
     Attack,
+    Bound,
     ClaimSummary,
     Counts,
     Pair,
@@ -288,6 +289,15 @@ def pairs_of_few_outputs_are_judged_by_all_counts_of_their_datasets():
     assert 0.55 < few < math.log(2.5) - 1.645 * math.sqrt(1 / 100 + 1 / 250) / 2
 
 
+def rare_outputs_promise_something_where_both_halves_of_the_runs_show_them():
+    def promised(*halves):
+        return held_out_bounds([{0: half} for half in halves], [0], point=ClaimPoint(1, 0), final_runs=10**5, alpha=0.001)[0]
+
+    rare, none = tally([490, 10], [500, 0]), tally([499, 1], [499, 1])
+    assert promised(rare, none) < 0.25
+    assert promised(rare, rare) > 1.5
+
+
 def cells_of_exact_values_and_numbers_add_up():
     stream = np.random.default_rng(4)
     labels = stream.integers(0, 2, 400_000).astype(np.uint8)
@@ -369,6 +379,14 @@ def a_violated_check_keeps_a_claim_from_being_consistent():
         verdict, summary = verdict_of(attack, [check], None, rejected=False, power_target=Fraction(5, 4))
         assert expected is verdict
         assert (status == "violated") == ("a law of the query (why)" in summary)
+
+
+def an_approximate_claim_that_gaussian_noise_breaks_is_not_consistent():
+    bets, point = Sequential(0.0, 0.0, 2.0, 100, None, 1.0), ClaimPoint(Fraction(1, 2), Fraction(1, 10**5))
+    for ones, zeros, expected in ((4759, 3333, Verdict.INCONCLUSIVE), (8349, 6807, Verdict.CONSISTENT)):
+        bound = Bound(Fraction(1, 5), point.delta, Fraction(999, 1000), Counts(ones, zeros, 123_451), "forward", 1.0)
+        attack = Attack(Pair(0, ""), 1, "value = 1", bets, bound, Power(0.6, 1.2), 1.0, Fraction(1, 20), 100, (0, 0))
+        assert expected is verdict_of(attack, [], None, point=point, rejected=False, power_target=Fraction(5, 4))[0]
 
 
 def failure_apart(work, **limits):
@@ -463,6 +481,8 @@ CHECKS = (
     neighbours_are_told_from_others,
     small_pairs_are_neighbours_that_still_fail,
     pairs_of_few_outputs_are_judged_by_all_counts_of_their_datasets,
+    rare_outputs_promise_something_where_both_halves_of_the_runs_show_them,
+    an_approximate_claim_that_gaussian_noise_breaks_is_not_consistent,
     cells_of_exact_values_and_numbers_add_up,
     bets_on_forecasts_are_fair_and_of_columns_that_tell,
     a_proof_counts_only_for_what_was_audited,

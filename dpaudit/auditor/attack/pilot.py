@@ -15,7 +15,7 @@ import numpy as np
 from dpaudit.auditor.attack.contrast import contrast
 from dpaudit.auditor.attack.course import Clock, Course, join_runs
 from dpaudit.auditor.attack.plans import ENOUGH_TO_CHOOSE, FEWEST_PILOT_RUNS, MOST_PILOT, Plan, with_pilot
-from dpaudit.auditor.attack.tallies import ROWS_TO_CUT, Cells, Tally, cells_of, expected_bounds, tally_of
+from dpaudit.auditor.attack.tallies import ROWS_TO_CUT, Cells, Tally, cells_of, expected_bounds, held_out_bounds, tally_of
 from dpaudit.auditor.betting.bankroll import Bankroll
 from dpaudit.auditor.events.points import first_line
 from dpaudit.auditor.events.ranking import RankedEvent, expected_bound
@@ -210,7 +210,21 @@ def _estimate_promises(
     datasets = [pair.first for pair in case.subject.pairs]
     firsts = [next(place for place, other in enumerate(datasets) if other is dataset) for dataset in datasets]
     found = expected_bounds(tallies, firsts, point=point, final_runs=runs, alpha=case.half)
-    return {pair: (found[pair], 0.0) for pair in seen}
+    fresh = held_out_bounds(_halve(seen, tallies), firsts, point=point, final_runs=runs, alpha=case.half)
+    return {pair: (max(found[pair], fresh[pair]), 0.0) for pair in seen}
+
+
+def _halve(seen: Mapping[int, Sequence[ChunkRuns]], tallies: Mapping[int, Tally]) -> list[dict[int, Tally]]:
+    """Return the tallies of each half of the runs of each pair."""
+    halves: list[dict[int, Tally]] = [{}, {}]
+    for pair, parts in seen.items():
+        features, labels = join_runs(parts)
+        middle = len(labels) // 2
+        for half, rows in zip(halves, (slice(0, middle), slice(middle, None)), strict=True):
+            tally = tally_of(features[rows], labels[rows], tallies[pair].cells)
+            if tally is not None:  # a half has no more different outputs than all runs
+                half[pair] = tally
+    return halves
 
 
 def _update_tallies(seen: Mapping[int, Sequence[ChunkRuns]], tallies: dict[int, Tally], groups: Sequence[int]) -> bool:

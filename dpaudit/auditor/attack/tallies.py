@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from functools import partial
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.auditor.events.predicates import row_codes
 from dpaudit.auditor.events.ranking import expected_bound
@@ -19,6 +21,9 @@ from dpaudit.auditor.statistics.bounds import ClaimPoint
 
 ROWS_TO_CUT: Final = 2**15
 """Cells are cut from so many rows of all pairs together; from more of them there would be more cells."""
+
+_DOUBT: Final = 0.5
+"""Standard errors of its counts that a set is discounted by where other runs judge it, and on those."""
 
 _ROWS_TO_LOOK: Final = 2**12
 _SWEEPS: Final = 3
@@ -72,35 +77,81 @@ def expected_bounds(
     tallies: Mapping[int, Tally], firsts: Sequence[int], *, point: ClaimPoint, final_runs: int, alpha: float
 ) -> dict[int, float]:
     """Return the bound to be expected of each pair, in nats, on its best set of cells beyond some log-ratio."""
-    codes = np.unique(np.concatenate([tally.codes for tally in tallies.values()]))
-    counts = {place: np.zeros((codes.size, 2)) for place in tallies}
-    shared = {firsts[place]: np.zeros(codes.size) for place in tallies}
-    columns = max(1, *(len(tally.bins) for tally in tallies.values()))
+    bound_of = partial(expected_bound, point=point, final_runs=final_runs, alpha=alpha)
+    bins, (counts,) = _align([tallies], firsts)
+    return {place: _best_set(counts[place], bins, bound_of, doubt=1.0).bound for place in tallies}
+
+
+def held_out_bounds(
+    halves: Sequence[Mapping[int, Tally]], firsts: Sequence[int], *, point: ClaimPoint, final_runs: int, alpha: float
+) -> dict[int, float]:
+    """Return the bound that each half of the runs of a pair leads to expect of the set of cells that the other half chose.
+
+    These counts do not flatter, so that outputs which one dataset alone gives out count although they are rare: in a fit of all
+    runs they are shrunk like lucky ones.
+    """
+    bound_of = partial(expected_bound, point=point, final_runs=final_runs, alpha=alpha)
+    bins, (one, other) = _align(halves, firsts)
+
+    def promise(chosen_on: Floats, fresh: Floats) -> float:
+        best = _best_set(chosen_on, bins, bound_of, doubt=_DOUBT)
+        hits, totals = fresh[best.cells].sum(axis=0) + 0.5, fresh.sum(axis=0) + 1
+        own, others = (hits / totals)[[best.label, 1 - best.label]]
+        ratio = np.array([np.log(own / others) - _DOUBT * np.sqrt((1 / hits).sum())])
+        return float(bound_of(ratio, np.array([(own + others) / 2]))[0])
+
+    return {place: (promise(one[place], other[place]) + promise(other[place], one[place])) / 2 for place in one}
+
+
+def _align(halves: Sequence[Mapping[int, Tally]], firsts: Sequence[int]) -> tuple[Bins, list[dict[int, Floats]]]:
+    """Return the bins of all cells, and the counts of each pair in each half; runs of a dataset that pairs share are joined."""
+    every = [tally for half in halves for tally in half.values()]
+    codes = np.unique(np.concatenate([tally.codes for tally in every]))
+    columns = max(1, *(len(tally.bins) for tally in every))
     bins = np.tile(np.arange(codes.size), (columns, 1))  # without columns the outputs themselves are the only one
-    for place, tally in tallies.items():
-        where = np.searchsorted(codes, tally.codes)
-        bins[: len(tally.bins), where] = tally.bins
-        counts[place][where] = tally.counts
-        shared[firsts[place]] += counts[place][:, 0]
+    aligned = list[dict[int, Floats]]()
+    for half in halves:
+        counts = {place: np.zeros((codes.size, 2)) for place in half}
+        shared = {firsts[place]: np.zeros(codes.size) for place in half}
+        for place, tally in half.items():
+            where = np.searchsorted(codes, tally.codes)
+            bins[: len(tally.bins), where] = tally.bins
+            counts[place][where] = tally.counts
+            shared[firsts[place]] += counts[place][:, 0]
+        aligned.append({place: np.stack([shared[firsts[place]], own[:, 1]], axis=1) for place, own in counts.items()})
+    return bins, aligned
 
-    def promise(zeros: Floats, ones: Floats) -> float:
-        seen = zeros + ones > 0
-        zeros, ones = zeros[seen], ones[seen]
-        share = (ones.sum() + 0.5) / (zeros.sum() + ones.sum() + 1)
-        chance = _fit_label_shares(zeros, ones, bins[:, seen], share)
-        rates = np.array([(zeros + ones) * (1 - chance) / (1 - share), (zeros + ones) * chance / share]) / (zeros + ones).sum()
-        most = 0.0
-        for label in (0, 1):
-            # The best of many sets is flattered: expect a standard deviation of its counts less than they show.
-            order = np.argsort(chance if label == 0 else -chance, kind="stable")[:-1]
-            others, own = rates[:, order].cumsum(axis=1)[[1 - label, label]]
-            noise = 1 / (zeros[order].cumsum() + 0.5) + 1 / (ones[order].cumsum() + 0.5)
-            ratio, mass = np.log(own / others) - np.sqrt(noise), (own + others) / 2
-            bounds = expected_bound(ratio, mass, point=point, final_runs=final_runs, alpha=alpha)
-            most = max(most, float(bounds.max(initial=0.0)))
-        return most
 
-    return {place: promise(shared[firsts[place]], counts[place][:, 1]) for place in tallies}
+class _Set(NamedTuple):
+    """Cells that are likelier under a label, and the bound to be expected on them."""
+
+    bound: float
+    label: int
+    cells: NDArray[np.intp]
+
+
+def _best_set(counts: Floats, bins: Bins, bound_of: Callable[[Floats, Floats], Floats], doubt: float) -> _Set:
+    """Return the set of the cells beyond some log-ratio that promises most; where none promises anything, the likeliest to."""
+    seen = np.flatnonzero(counts.sum(axis=1) > 0)
+    zeros, ones = counts[seen].T
+    share = (ones.sum() + 0.5) / (zeros.sum() + ones.sum() + 1)
+    chance = _fit_label_shares(zeros, ones, bins[:, seen], share)
+    rates = np.array([(zeros + ones) * (1 - chance) / (1 - share), (zeros + ones) * chance / share]) / (zeros + ones).sum()
+    best, least = _Set(0.0, 0, seen[:0]), -np.inf
+    for label in (0, 1):
+        # The best of many sets is flattered: expect a standard deviation of its counts less than they show, or some.
+        order = np.argsort(chance if label == 0 else -chance, kind="stable")[:-1]
+        if not order.size:
+            continue
+        others, own = rates[:, order].cumsum(axis=1)[[1 - label, label]]
+        noise = 1 / (zeros[order].cumsum() + 0.5) + 1 / (ones[order].cumsum() + 0.5)
+        ratio, mass = np.log(own / others) - doubt * np.sqrt(noise), (own + others) / 2
+        bounds = bound_of(ratio, mass)
+        merits = np.where(bounds > 0, bounds, -np.exp(-ratio))
+        place = int(np.argmax(merits))
+        if merits[place] > least:
+            best, least = _Set(float(bounds[place]), label, seen[order[: place + 1]]), merits[place]
+    return best
 
 
 def _fit_label_shares(zeros: Floats, ones: Floats, bins: Bins, share: float) -> Floats:

@@ -80,7 +80,9 @@ def _pandas_take(data: Any, places: list[int]) -> Any:
 def _pandas_make(data: Any, rows: list[Row]) -> Any:
     """Make a table with the same columns and types; labels that do not count are those of the first rows again."""
     columns = {name: [row[name] if _can_hold(kind, row[name]) else None for row in rows] for name, kind in data.dtypes.items()}
-    made = type(data)(columns, columns=data.columns).astype(dict(data.dtypes))
+    # A missing number makes floats of a column of integers, as where a file is read.
+    kinds = {name: "float64" if kind.kind in "iu" and None in columns[name] else kind for name, kind in data.dtypes.items()}
+    made = type(data)(columns, columns=data.columns).astype(kinds)
     if type(data.index).__name__ != "RangeIndex" and len(data):
         made.index = data.index[[place % len(data) for place in range(len(rows))]]
     return made

@@ -182,6 +182,12 @@ def _added(rows: list[Any], strange: list[Strange], outside: list[Strange]) -> I
     yield (_draft([one], [], "a record alone") for one in alone)
     yield (_draft([one, other], [one], "two records") for one, other in product(few, chosen))
     yield (_draft([one] * most + [other], [one] * most, "tied records") for one, other in product(tied, few) if one is not other)
+    # At so many of one end among those of the other an end that is a quantile of the data, or a majority, moves all at once.
+    groups = product((3, 2, most), permutations(_corners(rows)[:2], 2))
+    yield (
+        _draft([one] * most + [other] * count, [one] * most + [other] * (count - 1), "two groups of tied records")
+        for count, (one, other) in groups
+    )
     yield (_draft([one, one, other], [one, one], "three records") for one, other in product(few, few) if one is not other)
     yield (
         _draft([one, other, one], [one, one], "a record between equal ones") for one, other in product(few, few) if one is not other

@@ -14,6 +14,7 @@ from dpaudit.auditor.checks.properties import REVEALS
 from dpaudit.auditor.checks.query_laws import SENSITIVITY
 from dpaudit.auditor.checks.replay import LOGGED_SENSITIVITY, MEASURED_PRICE, SAME_OUTPUT, SAME_PATH
 from dpaudit.auditor.statistics.bounds import ClaimPoint
+from dpaudit.auditor.statistics.normal import allowed_distance, shown_distance
 from dpaudit.claims import GDP, RDP, ZCDP, ApproxDP, Claim, PureDP
 from dpaudit.exact import outward, rational
 from dpaudit.results import Attack, ClaimSummary, Price, Proof, Property, Unread, Verdict
@@ -24,6 +25,10 @@ _SUSPICIOUS: Final = 20
 whose alpha is far smaller than elsewhere, that is so little that sound claims do not fail by chance."""
 
 _MOST_SUSPICIOUS: Final = 1 / 50
+
+_SMALL_DELTA: Final = Fraction(1, 100)
+_NEARLY: Final = Fraction(4, 5)
+"""Share of a claim's epsilon that noise of bounded log-ratios shows at common outputs."""
 
 _OPEN: Final = (ERRORS, NO_NUMBER, UNTRIED)
 """What nobody judged and may break the claim: a value at which the function raises or gives no number, or that no run tried."""
@@ -49,11 +54,15 @@ def verdict_of(
     price: Price | None,
     proof: Proof | None = None,
     *,
+    point: ClaimPoint | None = None,
     returned: bool = False,
     rejected: bool,
     power_target: Fraction,
 ) -> tuple[Verdict, str]:
-    """Decide what may be said of a claim, and say why; `returned` if the runs gave out what the program of the proof returned."""
+    """Decide what may be said of a claim, and say why; `returned` if the runs gave out what the program of the proof returned.
+
+    `point` is that at which an approximate claim was tested.
+    """
     violated = {check.name: check for check in properties if check.status == "violated"}
     if INDEPENDENT in violated:
         return Verdict.INCONCLUSIVE, f"Not judged: {violated[INDEPENDENT].detail}."
@@ -72,12 +81,8 @@ def verdict_of(
         reservation = "The program that the target names has a certified counterexample; no run gave out what it returned."
     if reservation or any(map(_is_open, properties)):
         return Verdict.INCONCLUSIVE, f"{reservation} {found}".lstrip()
-    if attack.p_value <= min(float(_SUSPICIOUS * attack.alpha), _MOST_SUSPICIOUS):
-        p_value = outward(Fraction(attack.p_value), digits=2, up=True)
-        return (
-            Verdict.INCONCLUSIVE,
-            f"The runs speak against the claim, with a p-value of {p_value}, but too few to refute it. {found}",
-        )
+    if doubt := _doubt(attack) or _rarer_outputs(attack, point):
+        return Verdict.INCONCLUSIVE, f"{doubt} {found}"
     factor = attack.power.factor
     if attack.unread is None and factor is not None and factor <= power_target:
         return _supported(proof, f"{found}{_not_covered(attack)}")
@@ -91,6 +96,34 @@ def _supported(proof: Proof | None, found: str) -> tuple[Verdict, str]:
         return Verdict.CONSISTENT, found
     given = "; ".join(step.statement.rstrip(".") for step in proof.steps if step.word == "axiom")
     return Verdict.PROVEN, f"No step of the proof rests on tests. It takes as given: {given}. {found}"
+
+
+def _doubt(attack: Attack) -> str:
+    """Say that the runs speak against a claim that they do not refute; "" where they do not."""
+    if attack.p_value > min(float(_SUSPICIOUS * attack.alpha), _MOST_SUSPICIOUS):
+        return ""
+    p_value = outward(Fraction(attack.p_value), digits=2, up=True)
+    return f"The runs speak against the claim, with a p-value of {p_value}, but too few to refute it."
+
+
+def _rarer_outputs(attack: Attack, point: ClaimPoint | None) -> str:
+    """Say that an approximate claim fails at outputs rarer than those tested if the noise is Gaussian; "" where nothing says so.
+
+    Other noise, such as Laplace noise, differs as much at common outputs, and shows nearly all of epsilon there.
+    """
+    bound = attack.bound
+    if point is None or bound is None or not 0 < point.delta < _SMALL_DELTA:
+        return ""
+    if bound.epsilon is not None and bound.epsilon >= _NEARLY * point.epsilon:
+        return ""
+    shown, allowed = shown_distance(bound.counts), allowed_distance(point)
+    if shown <= allowed:
+        return ""
+    least, most = outward(Fraction(shown), digits=3, up=False), outward(Fraction(allowed), digits=3, up=True)
+    return (
+        f"The datasets differ as with Gaussian noise of mu about {least} or more, which meets this claim up to {most} only: "
+        "with such noise it fails at outputs too rare for these runs."
+    )
 
 
 def _is_open(check: Property) -> bool:

@@ -108,3 +108,11 @@ def test_a_pair_of_tables_is_made_smaller_row_by_row():
 
     assert (1, 0) == tuple(map(len, found))
     assert columns_of(PANDAS) == columns_of(found[0])
+
+
+def test_a_missing_number_makes_floats_of_a_column_of_integers():
+    frame = pd.DataFrame({"site": ["a", "b"], "visits": [3, 4]})
+    rows = rows_of(frame)
+
+    assert "float64" == str(table_like(frame, rows, [rows[0], {"site": "b", "visits": None}])["visits"].dtype)
+    assert "int64" == str(table_like(frame, rows, [rows[0], {"site": "b", "visits": 9}])["visits"].dtype)

@@ -2,13 +2,14 @@
 
 import math
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
 
-from dpaudit import Claim, PureDP, Target, audit
+from dpaudit import ApproxDP, Claim, PureDP, Target, audit
 from dpaudit.auditor.attack import pilot
-from dpaudit.auditor.attack.tallies import cells_of, expected_bounds, tally_of
+from dpaudit.auditor.attack.tallies import cells_of, expected_bounds, held_out_bounds, tally_of
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 
 PURE = ClaimPoint(Fraction(1), Fraction(0))
@@ -121,3 +122,36 @@ def test_the_pilot_judges_by_cells_where_numbers_are_among_few_patterns(monkeypa
     target = Target(sample=with_numbers, claim=Claim(PureDP(epsilon=9)), neighbours=pairs, name="numbers")
 
     assert 1 == audit(target, runs=60_000, seed=1).results[0].attack.pair.index
+
+
+def held_out(*halves, firsts=None, final_runs=10**5):
+    places = list(range(len(halves[0]))) if firsts is None else firsts
+    return held_out_bounds([dict(enumerate(half)) for half in halves], places, point=PURE, final_runs=final_runs, alpha=0.001)
+
+
+def test_rare_outputs_of_one_dataset_alone_are_promised_where_both_halves_show_them():
+    rare, lucky = tally([490, 10], [500, 0]), tally([499, 1], [499, 1])
+
+    assert 1.5 < held_out([rare], [rare])[0]
+    assert held_out([rare], [lucky])[0] < 1 / 4
+    assert promised([tally([980, 20], [1000, 0])], final_runs=10**5)[0] < held_out([rare], [rare])[0]
+
+
+def test_halves_share_the_runs_of_a_dataset_each():
+    one, other, joined = tally([490, 10], [500, 0]), tally([4000, 1000], [1, 99]), [tally([4490, 1010], [500, 0])]
+
+    assert held_out([one, other], [one, other], firsts=[0, 0])[0] == held_out(joined, joined)[0]
+
+
+def keys_above(threshold, data, n, rng):
+    """Which of three keys are told: those of one record or more whose noisy counts are above a threshold."""
+    counts = np.array([data.count(key) for key in "abc"])
+    noisy = counts + rng.laplace(size=(n, 3))
+    return (noisy > threshold) & (counts > 0)
+
+
+def test_a_key_that_is_seldom_told_is_found_among_many_pairs():
+    claim = Claim(ApproxDP(epsilon=1, delta="1e-6"))
+    target = Target(sample=partial(keys_above, 4.2), claim=claim, data=list("aaabbaaaac"), name="keys")
+
+    assert "refuted" == audit(target, alpha="0.001", runs=100_000, seed=1).results[0].verdict.value
