@@ -88,10 +88,10 @@ class Head:
         for guard in self.turn.guards():
             yield from (implies(guard, conclusion) for conclusion in self.distances())
         yield from self.kinds()
+        yield from self.budgets()
         for counter in self.counters:
             if counter.value not in (ODDS, FAILED):
                 yield from self.turn.potentials(counter)
-                yield from self.budgets(counter)
                 yield from (less_equal(counter, added) for added in self.turn.windows())
                 for count in self.turn.meetings():
                     yield from (less_equal(counter, multiply(unit, count)) for unit in self.units())
@@ -118,13 +118,16 @@ class Head:
                     else:
                         yield disjunction(equal(mine, index), equal(yours, index), equal(one, other))
 
-    def budgets(self, counter: Term) -> Iterator[Term]:
-        """What a program has noted as spent covers what it has spent."""
-        rate = ONE if counter.value == SPENT else self.rates.get(str(counter.value))
-        for name, sort in self.changed:
-            if sort is Sort.REAL and not name.startswith("$") and rate is not None:
-                for unit in self.units():
-                    yield at_most(multiply(counter, rate), multiply(unit, variable(name, sort)), self._is_entry)
+    def budgets(self) -> Iterator[Term]:
+        """What a program has noted as spent, or has left of the claim, covers what it has spent: at one site, or at all."""
+        rates = {SPENT: ONE, **self.rates}
+        costs = [multiply(counter, rates[str(counter.value)]) for counter in self.counters if str(counter.value) in rates]
+        for cost in (*costs, *([add(*costs)] if len(costs) > 1 else ())):
+            for name, sort in self.changed:
+                if sort is Sort.REAL and not name.startswith("$"):
+                    for unit in self.units():
+                        for noted in (variable(name, sort), subtract(self.pairs.contract.claim, variable(name, sort))):
+                            yield at_most(cost, multiply(unit, noted), self._is_entry)
 
     def _is_entry(self, symbol: Term) -> bool:
         """True if a symbol is public and never changes."""
