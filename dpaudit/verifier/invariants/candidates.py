@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
-from dpaudit.verifier.invariants.rounds import Round, bounds, round_of, widths
+from dpaudit.verifier.invariants.rounds import Round, bounds, round_of, terms_of, widths
 from dpaudit.verifier.ir import Append, Assign, Block, Draw, For, If, ListOf, Program, Relation, While
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.costs import ODDS, SPENT
@@ -42,6 +42,7 @@ from dpaudit.verifier.terms import (
     subterms,
     subtract,
     variable,
+    variables,
 )
 
 
@@ -63,6 +64,7 @@ class Head:
     bounds: tuple[Term, ...]  # public terms that elements are clipped to, or that names start from
     rates: Mapping[str, Term]  # the cost of a unit of each counter
     parameters: frozenset[str]  # names that never change
+    named: frozenset[Term]  # symbols of the program and its claim
 
     def guesses(self, *, few: bool) -> Iterator[Term]:
         """All candidates, plain ones first; or few of those that hold under a premise only."""
@@ -186,9 +188,12 @@ class Head:
         return [subtract(start, name) for name in self.falling for start in self.whole]
 
     def units(self) -> tuple[Term, ...]:
-        """By how much elements differ."""
+        """By how much elements differ, where the program or its claim says how much that may be."""
         found: dict[Term, None] = {}
         for name, change in self.pairs.contract.changes:
+            if not set(variables(change.bound)) <= self.named:
+                # An exchanged record may move any distance, of which nothing that is spent can be a multiple.
+                continue
             found[change.bound] = None
             if self.pairs.relation(name) is Relation.ONE:
                 found[absolute(self.pairs.change(name, self.pairs.position(name)))] = None
@@ -367,6 +372,8 @@ def candidates(execution: Execution, tier: Tier = Tier.USUAL) -> Invariants:
     chances = tuple(tail(one.law, cut[one.site]) for one in sites)
     places = tuple(dict.fromkeys(_fixed_places(execution.program)))
     outer = {id(loop): around for loop, around in _nested(execution.program.body)}
+    contract, every = execution.pairs.contract, statements(execution.program.body)
+    named = frozenset(variables(contract.claim, contract.odds, *(term for one in every for term in terms_of(one))))
     found: dict[int, tuple[Term, ...]] = {}
     for number, loop in enumerate(loops(execution.program), 1):
         names = execution.heads.get(number, {})
@@ -379,7 +386,7 @@ def candidates(execution: Execution, tier: Tier = Tier.USUAL) -> Invariants:
         turn = round_of(loop, execution.pairs)
         head = Head(
             execution.pairs, changed, index, counters, tuple(whole), outputs, places, chances, falling,
-            turn, around, bounds(execution.program), execution.meter.rates, execution.meter.fixed,
+            turn, around, bounds(execution.program), execution.meter.rates, execution.meter.fixed, named,
         )  # fmt: skip
         guesses = [*_ended(loop, number, names)]
         if tier is Tier.FOLDS:
