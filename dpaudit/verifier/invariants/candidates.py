@@ -65,6 +65,7 @@ class Head:
     rates: Mapping[str, Term]  # the cost of a unit of each counter
     parameters: frozenset[str]  # names that never change
     named: frozenset[Term]  # symbols of the program and its claim
+    times: tuple[int, ...]  # how often loops of a constant number of rounds run
 
     def guesses(self, *, few: bool) -> Iterator[Term]:
         """All candidates, plain ones first; or few of those that hold under a premise only."""
@@ -242,7 +243,7 @@ class Head:
             if counter.value == SPENT:
                 yield less_equal(counter, self.pairs.contract.claim)
             for unit in self.units():
-                for factor in (1,) if few else (1, 2):
+                for factor in (1,) if few else (1, 2, *self.times):
                     step = multiply(constant(factor), unit)
                     yield less_equal(counter, step)
                     if few:
@@ -374,6 +375,8 @@ def candidates(execution: Execution, tier: Tier = Tier.USUAL) -> Invariants:
     outer = {id(loop): around for loop, around in _nested(execution.program.body)}
     contract, every = execution.pairs.contract, statements(execution.program.body)
     named = frozenset(variables(contract.claim, contract.odds, *(term for one in every for term in terms_of(one))))
+    counted = (number_of(subtract(one.stop, one.start)) for one in loops(execution.program) if isinstance(one, For))
+    times = tuple(dict.fromkeys(int(number) for number in counted if number is not None and number > 2))
     found: dict[int, tuple[Term, ...]] = {}
     for number, loop in enumerate(loops(execution.program), 1):
         names = execution.heads.get(number, {})
@@ -387,6 +390,7 @@ def candidates(execution: Execution, tier: Tier = Tier.USUAL) -> Invariants:
         head = Head(
             execution.pairs, changed, index, counters, tuple(whole), outputs, places, chances, falling,
             turn, around, bounds(execution.program), execution.meter.rates, execution.meter.fixed, named,
+            times,
         )  # fmt: skip
         guesses = [*_ended(loop, number, names)]
         if tier is Tier.FOLDS:
