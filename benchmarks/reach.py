@@ -3,8 +3,8 @@
     python benchmarks/reach.py [--sets variants tasks false ...] [--half tune] [--seconds 10] [--state FILE] [--output DIR]
 
 `variants` are textbook programs, `tasks` and `people` functions as people write them, half of each tuned on; those called
-`further` and `fourth` were written later. `false` is everything that was tried to have a false claim proven. Times are processor
-time, of solvers too.
+`further`, `fourth` and `fifth` were written later. `false` is everything that was tried to have a false claim proven. Times are
+processor time, of solvers too.
 
 Needs: nothing. Size: more than a thousand programs.
 """
@@ -32,9 +32,20 @@ from tests.verifier.ordinary.conftest import FOLDER, claimed, rows  # noqa: E402
 from tests.verifier.reach.cases import Case, halved, variants  # noqa: E402
 
 CODE: Final = ("dpaudit/verifier",)
-SETS: Final = ("variants", "further variants", "fourth variants", "tasks", "further tasks", "fourth tasks", "people", "false")
-_TEXTBOOK: Final = {"variants": "variants", "further variants": "further", "fourth variants": "fourth"}
-_HALVED: Final = {"tasks": "tasks", "further tasks": "further", "fourth tasks": "fourth"}
+SETS: Final = (
+    "variants",
+    "further variants",
+    "fourth variants",
+    "fifth variants",
+    "tasks",
+    "further tasks",
+    "fourth tasks",
+    "fifth tasks",
+    "people",
+    "false",
+)
+_TEXTBOOK: Final = {"variants": "variants", "further variants": "further", "fourth variants": "fourth", "fifth variants": "fifth"}
+_HALVED: Final = {"tasks": "tasks", "further tasks": "further", "fourth tasks": "fourth", "fifth tasks": "fifth"}
 """The file of a set that is halved at random."""
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from dpaudit.verifier.certify import certificate
+from dpaudit.verifier.certify.search import Known, certificate
 from dpaudit.verifier.kernel import KernelRejects, check
 from dpaudit.verifier.product.obligations import Obligation
 from dpaudit.verifier.solving import Answer, Outcome, satisfiable, script
@@ -25,6 +25,7 @@ class Confirmations:
     solvers: dict[Term, tuple[Outcome, Outcome]] = field(default_factory=dict)  # the answers of z3 and cvc5
     # A certificate that the kernel accepted, or None where none was found.
     kernel: dict[Term, dict[str, Any] | None] = field(default_factory=dict)
+    known: Known = field(default_factory=dict)
 
     def first_unproven(self, made: Iterable[Obligation]) -> Obligation | None:
         """The first obligation that is not confirmed; None where all are.
@@ -54,7 +55,7 @@ class Confirmations:
     def by_kernel(self, formula: Term, seconds: float = 20.0) -> bool:
         """True if the kernel accepts a certificate that is looked for here, for so long."""
         if formula not in self.kernel:
-            found = certificate(formula, seconds=seconds)
+            found = certificate(formula, seconds=seconds, known=self.known)
             self.kernel[formula] = found if found is not None and is_accepted(formula, found) else None
         return self.kernel[formula] is not None
 

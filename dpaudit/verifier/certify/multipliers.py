@@ -8,12 +8,16 @@ from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, islice
 from typing import Any, Final
 
+from flint import fmpq_mat
+
+from dpaudit.exact import fmpq_of
 from dpaudit.extras import require
 from dpaudit.verifier.fuel import interruptible, spend
 from dpaudit.verifier.kernel.checker import MOST_FACTORS
 from dpaudit.verifier.kernel.polynomials import UNIT, Monomial, Polynomial, Row, plus, times
 from dpaudit.verifier.solving.limits import limit_z3
 
+_ZERO: Final = Fraction(0)
 _MOST_PARTS: Final = 400
 """The most products that are tried at once."""
 
@@ -102,28 +106,16 @@ def _squares(rows: Sequence[Row], degree: int) -> Iterator[_Part]:
 def _null_space(parts: Sequence[_Part]) -> list[Fraction] | None:
     """The multipliers of rows none of which is superfluous: they are unique up to a factor, by elimination."""
     names = sorted({monomial for part in parts for monomial in part.polynomial if monomial})
-    table = [[part.polynomial.get(name, Fraction(0)) for part in parts] for name in names]
-    pivots: list[int] = []
-    for column in range(len(parts)):
-        spend()
-        pivot = next((row for row in range(len(pivots), len(table)) if table[row][column]), None)
-        if pivot is None:
-            continue
-        place = len(pivots)
-        table[place], table[pivot] = table[pivot], table[place]
-        table[place] = [entry / table[place][column] for entry in table[place]]
-        for row, entries in enumerate(table):
-            if row != place and entries[column]:
-                factor = entries[column]
-                table[row] = [entry - factor * other for entry, other in zip(entries, table[place], strict=True)]
-        pivots.append(column)
-    free = [column for column in range(len(parts)) if column not in pivots]
-    if len(free) != 1:
+    entries = [[fmpq_of(part.polynomial.get(name, _ZERO)) for part in parts] for name in names]
+    table = [row for row in fmpq_mat(entries).rref()[0].tolist() if any(row)] if names else []
+    spend()
+    if len(table) != len(parts) - 1:
         return None
-    found = [Fraction(0)] * len(parts)
-    found[free[0]] = Fraction(1)
-    for place, column in enumerate(pivots):
-        found[column] = -table[place][free[0]]
+    pivots = [next(column for column, entry in enumerate(row) if entry) for row in table]
+    (free,) = set(range(len(parts))) - set(pivots)
+    found = [Fraction(int(column == free)) for column in range(len(parts))]
+    for row, column in zip(table, pivots, strict=True):
+        found[column] = Fraction(int(-row[free].p), int(row[free].q))
     for sign in (1, -1):
         signed = [sign * multiplier for multiplier in found]
         if _contradict(parts, signed):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import floor
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from dpaudit.extras import require
 from dpaudit.verifier.certify import multipliers
@@ -13,7 +13,7 @@ from dpaudit.verifier.certify.propositions import Propositions, tree
 from dpaudit.verifier.certify.relaxations import Relaxation
 from dpaudit.verifier.fuel import OutOfFuel, spend, time_limit
 from dpaudit.verifier.kernel.clauses import Clauses, conjuncts
-from dpaudit.verifier.kernel.polynomials import UNIT, Monomial, Polynomial, plus
+from dpaudit.verifier.kernel.polynomials import UNIT, Monomial, Polynomial, Row, plus, polynomial_key
 from dpaudit.verifier.terms import Term
 
 _PATIENCE: Final = 2.0
@@ -26,16 +26,21 @@ _MOST_NODES: Final = 4000
 """The most cases of one certificate."""
 
 
+Known: TypeAlias = dict[Any, dict[str, Any]]
+"""What was found, by clauses and what their literals mean: obligations that differ in names alone share it."""
+
+
 class _GivenUp(Exception):
     """No certificate was found."""
 
 
-def certificate(obligation: Term, *, seconds: float = 20.0) -> dict[str, Any] | None:
+def certificate(obligation: Term, *, seconds: float = 20.0, known: Known | None = None) -> dict[str, Any] | None:
     """Search with z3 for a certificate by which the kernel accepts an obligation.
 
     Args:
       obligation: a truth-valued term that should hold for all values.
       seconds: processor time after which to give up, above 0.
+      known: what earlier searches found, to which this one adds; none by default.
     Returns:
       A certificate, of plain lists, integers and texts; None where none was found, which says nothing of the obligation.
     Raises:
@@ -63,9 +68,12 @@ def certificate(obligation: Term, *, seconds: float = 20.0) -> dict[str, Any] | 
                     pairs = [list(pair) for pair in problem.pairs()] if congruent else []
                     for one, other in pairs:
                         problem.congruent(one, other)
-                    search = _Search(problem, context)
-                    search.close()
-                    return {"keep": kept, **({"pairs": pairs} if pairs else {}), "atoms": search.atoms, **search.proof()}
+                    key, known = _key(problem), {} if known is None else known
+                    if key not in known:
+                        search = _Search(problem, context)
+                        search.close()
+                        known[key] = {"atoms": search.atoms, **search.proof()}
+                    return {"keep": kept, **({"pairs": pairs} if pairs else {}), **known[key]}
             return None
     except _GivenUp:
         return None
@@ -73,6 +81,12 @@ def certificate(obligation: Term, *, seconds: float = 20.0) -> dict[str, Any] | 
         # Only this certificate is given up, unless the time of all that it is for is over too.
         spend()
         return None
+
+
+def _key(problem: Clauses) -> Any:
+    """All that the search for a certificate looks at."""
+    rows = tuple(row and (row[0], polynomial_key(row[1])) for row in problem.atoms)
+    return tuple(problem.integer), rows, tuple(problem.clauses), tuple(problem.quotients())
 
 
 def _sufficient(parts: Sequence[Term], seconds: float, context: Any, *, congruent: bool) -> list[int] | None:
@@ -103,6 +117,7 @@ class _Search:
         self._context = context
         self._clauses = list(problem.clauses)
         self._lemmas: list[Any] = []
+        self._rows: dict[int, Row | None] = {}
         self._propositions = Propositions(self._clauses, context)
         self._linear = Relaxation(problem, "linear", _PATIENCE, context)
         self._products: Relaxation | None = None
@@ -126,16 +141,16 @@ class _Search:
 
     def _excluded(self, relaxation: Relaxation, literals: Sequence[int]) -> bool:
         """True if some of the literals cannot hold together, with a lemma that says so."""
-        comparisons = [literal for literal in literals if self._problem.row(literal) is not None]
+        comparisons = [literal for literal in literals if self._row(literal) is not None]
         core = relaxation.conflict(comparisons)
         if core is None:
             return False
-        rows = [row for literal in core if (row := self._problem.row(literal)) is not None]
+        rows = [row for literal in core if (row := self._row(literal)) is not None]
         look = multipliers.linear if relaxation is self._linear else multipliers.with_products
         terms = look(rows, _PATIENCE, self._context)
         if terms is None and look is multipliers.with_products and len(core) < len(comparisons):
             # A least core need not have the rows whose products are simple.
-            core, rows = comparisons, [row for literal in comparisons if (row := self._problem.row(literal)) is not None]
+            core, rows = comparisons, [row for literal in comparisons if (row := self._row(literal)) is not None]
             terms = look(rows, _PATIENCE, self._context)
         if terms is None:
             return False
@@ -147,9 +162,15 @@ class _Search:
         self._propositions.add(tuple(-literal for literal in core), lemma=True)
         return True
 
+    def _row(self, literal: int) -> Row | None:
+        """The comparison that holds where a literal does, made once."""
+        if literal not in self._rows:
+            self._rows[literal] = self._problem.row(literal)
+        return self._rows[literal]
+
     def _multiplied(self, literals: Sequence[int]) -> bool:
         """True if products of rows exclude the literals, with a lemma that says so."""
-        rows = [row for literal in literals if (row := self._problem.row(literal)) is not None]
+        rows = [row for literal in literals if (row := self._row(literal)) is not None]
         if all(len(monomial) < 2 for _, polynomial in rows for monomial in polynomial):
             return False
         if self._products is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
-from dpaudit.verifier.invariants.rounds import Round, bounds, round_of, widths
+from dpaudit.verifier.invariants.rounds import Round, bounds, round_of, terms_of, widths
 from dpaudit.verifier.ir import Append, Assign, Block, Draw, For, If, ListOf, Program, Relation, While
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.costs import ODDS, SPENT
@@ -42,6 +42,7 @@ from dpaudit.verifier.terms import (
     subterms,
     subtract,
     variable,
+    variables,
 )
 
 
@@ -63,6 +64,8 @@ class Head:
     bounds: tuple[Term, ...]  # public terms that elements are clipped to, or that names start from
     rates: Mapping[str, Term]  # the cost of a unit of each counter
     parameters: frozenset[str]  # names that never change
+    named: frozenset[Term]  # symbols of the program and its claim
+    times: tuple[int, ...]  # how often loops of a constant number of rounds run
 
     def guesses(self, *, few: bool) -> Iterator[Term]:
         """All candidates, plain ones first; or few of those that hold under a premise only."""
@@ -88,10 +91,10 @@ class Head:
         for guard in self.turn.guards():
             yield from (implies(guard, conclusion) for conclusion in self.distances())
         yield from self.kinds()
+        yield from self.budgets()
         for counter in self.counters:
             if counter.value not in (ODDS, FAILED):
                 yield from self.turn.potentials(counter)
-                yield from self.budgets(counter)
                 yield from (less_equal(counter, added) for added in self.turn.windows())
                 for count in self.turn.meetings():
                     yield from (less_equal(counter, multiply(unit, count)) for unit in self.units())
@@ -118,13 +121,16 @@ class Head:
                     else:
                         yield disjunction(equal(mine, index), equal(yours, index), equal(one, other))
 
-    def budgets(self, counter: Term) -> Iterator[Term]:
-        """What a program has noted as spent covers what it has spent."""
-        rate = ONE if counter.value == SPENT else self.rates.get(str(counter.value))
-        for name, sort in self.changed:
-            if sort is Sort.REAL and not name.startswith("$") and rate is not None:
-                for unit in self.units():
-                    yield at_most(multiply(counter, rate), multiply(unit, variable(name, sort)), self._is_entry)
+    def budgets(self) -> Iterator[Term]:
+        """What a program has noted as spent, or has left of the claim, covers what it has spent: at one site, or at all."""
+        rates = {SPENT: ONE, **self.rates}
+        costs = [multiply(counter, rates[str(counter.value)]) for counter in self.counters if str(counter.value) in rates]
+        for cost in (*costs, *([add(*costs)] if len(costs) > 1 else ())):
+            for name, sort in self.changed:
+                if sort is Sort.REAL and not name.startswith("$"):
+                    for unit in self.units():
+                        for noted in (variable(name, sort), subtract(self.pairs.contract.claim, variable(name, sort))):
+                            yield at_most(cost, multiply(unit, noted), self._is_entry)
 
     def _is_entry(self, symbol: Term) -> bool:
         """True if a symbol is public and never changes."""
@@ -183,9 +189,12 @@ class Head:
         return [subtract(start, name) for name in self.falling for start in self.whole]
 
     def units(self) -> tuple[Term, ...]:
-        """By how much elements differ."""
+        """By how much elements differ, where the program or its claim says how much that may be."""
         found: dict[Term, None] = {}
         for name, change in self.pairs.contract.changes:
+            if not set(variables(change.bound)) <= self.named:
+                # An exchanged record may move any distance, of which nothing that is spent can be a multiple.
+                continue
             found[change.bound] = None
             if self.pairs.relation(name) is Relation.ONE:
                 found[absolute(self.pairs.change(name, self.pairs.position(name)))] = None
@@ -234,7 +243,7 @@ class Head:
             if counter.value == SPENT:
                 yield less_equal(counter, self.pairs.contract.claim)
             for unit in self.units():
-                for factor in (1,) if few else (1, 2):
+                for factor in (1,) if few else (1, 2, *self.times):
                     step = multiply(constant(factor), unit)
                     yield less_equal(counter, step)
                     if few:
@@ -364,6 +373,10 @@ def candidates(execution: Execution, tier: Tier = Tier.USUAL) -> Invariants:
     chances = tuple(tail(one.law, cut[one.site]) for one in sites)
     places = tuple(dict.fromkeys(_fixed_places(execution.program)))
     outer = {id(loop): around for loop, around in _nested(execution.program.body)}
+    contract, every = execution.pairs.contract, statements(execution.program.body)
+    named = frozenset(variables(contract.claim, contract.odds, *(term for one in every for term in terms_of(one))))
+    counted = (number_of(subtract(one.stop, one.start)) for one in loops(execution.program) if isinstance(one, For))
+    times = tuple(dict.fromkeys(int(number) for number in counted if number is not None and number > 2))
     found: dict[int, tuple[Term, ...]] = {}
     for number, loop in enumerate(loops(execution.program), 1):
         names = execution.heads.get(number, {})
@@ -376,7 +389,8 @@ def candidates(execution: Execution, tier: Tier = Tier.USUAL) -> Invariants:
         turn = round_of(loop, execution.pairs)
         head = Head(
             execution.pairs, changed, index, counters, tuple(whole), outputs, places, chances, falling,
-            turn, around, bounds(execution.program), execution.meter.rates, execution.meter.fixed,
+            turn, around, bounds(execution.program), execution.meter.rates, execution.meter.fixed, named,
+            times,
         )  # fmt: skip
         guesses = [*_ended(loop, number, names)]
         if tier is Tier.FOLDS:

@@ -102,7 +102,7 @@ class Round:
             return
         for private in self._privates():
             weights: dict[int, Fraction] = {}
-            for term in (one for statement in statements(self.loop.body) for one in _terms(statement)):
+            for term in (one for statement in statements(self.loop.body) for one in terms_of(statement)):
                 for read in {part for part in subterms(term) if part.op is Op.APPLY and part.value == private}:
                     start, step = linear_in(read.args[0], index) or (index, ZERO)
                     offset = number_of(start) if step is ONE else None
@@ -142,7 +142,7 @@ class Round:
     def _elements_met(self, index: Term) -> dict[Term, None]:
         """The elements that are compared with an index, read at the place of the difference."""
         found: dict[Term, None] = {}
-        for part in (one for statement in statements(self.loop.body) for one in subterms(*_terms(statement))):
+        for part in (one for statement in statements(self.loop.body) for one in subterms(*terms_of(statement))):
             if part.op is not Op.EQUAL or index not in part.args:
                 continue
             met = part.args[part.args[0] is index]
@@ -189,7 +189,7 @@ class Round:
         inner = {variable(one.name, Sort.INT): one.start for one in statements(self.loop.body) if isinstance(one, For)}
         names = {str(one.value) for one in inner}
         for statement in statements(self.loop.body):
-            for part in subterms(*_terms(statement)):
+            for part in subterms(*terms_of(statement)):
                 if part.op is Op.APPLY and part.value in self._privates():
                     place = substitute(part.args[0], inner)
                     whole = not any(one.op is Op.APPLY for one in subterms(place))
@@ -224,7 +224,7 @@ def bounds(program: Program) -> tuple[Term, ...]:
 
     found: dict[Term, None] = {}
     for statement in statements(program.body):
-        tests = [part.args[0] for part in subterms(*_terms(statement)) if part.op is Op.CHOOSE]
+        tests = [part.args[0] for part in subterms(*terms_of(statement)) if part.op is Op.CHOOSE]
         if isinstance(statement, If):
             given = [one.value for one in (*statement.then, *statement.otherwise) if isinstance(one, Assign)]
             found |= {value: None for value in given if value.sort is Sort.REAL and is_fixed(value)}
@@ -328,7 +328,7 @@ def _other(element: Term) -> Term:
     return apply(OTHER + str(element.value), element.args, element.sort)
 
 
-def _terms(statement: object) -> tuple[Term, ...]:
+def terms_of(statement: object) -> tuple[Term, ...]:
     """The expressions that a statement itself evaluates."""
     parts = [getattr(statement, name, None) for name in ("value", "test")]
     parts += [*getattr(statement, "args", ()), *getattr(statement, "values", ())]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from dpaudit.verifier.ordinary import arrays, iterating, numbers, ordinals, texts
 from dpaudit.verifier.ordinary.calls import Sources, given
@@ -25,6 +25,8 @@ from dpaudit.verifier.ordinary.values import (
     Value,
 )
 
+_FEW: Final = 4
+"""The most private numbers that are put in order."""
 Args = list[Value]
 Named = dict[str, Value]
 
@@ -127,6 +129,8 @@ def _sorted(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     wanted, held = [_parts(one) for one in keys], [_parts(one) for one in values]
     if len(values) < len(found) or not _are_alike(wanted) or not _are_alike(held):
         raise teach(node, "sorted", f"`{ast.unparse(node)}`")
+    if isinstance(key, Nothing) and len(values) == len(found) and _is_few(values):
+        return _in_order(state, node, values, reverse)
     if all(part.is_known for one in wanted for part in one):
         known: dict[int, Any] = {place: tuple(part.known for part in one) for place, one in enumerate(wanted)}
         order = sorted(known, key=lambda place: known[place], reverse=reverse.known)
@@ -141,6 +145,25 @@ def _sorted(state: State, node: ast.AST, args: Args, named: Named) -> Value:
         return replace(whole, site=f"{whole.site}:{place}", sort="text" if text else "number")
 
     return state.new(Items(tuple(placed(one, str(place)) for place, one in enumerate(values))))
+
+
+def _in_order(state: State, node: ast.AST, values: list[Value], reverse: Scalar) -> Ref:
+    """A few numbers of one type in order: neighbours change places until none would."""
+    items = [numbers.number(state, node, one) for one in values]
+    for last in range(len(items) - 1, 0, -1):
+        for place in range(last):
+            pair = items[place], items[place + 1]
+            least, most = (state.keep("ordered", numbers.extreme(state, node, *pair, least=one)) for one in (True, False))
+            items[place], items[place + 1] = (most, least) if reverse.known else (least, most)
+    return state.new(Items(tuple(items)))
+
+
+def _is_few(values: list[Value]) -> bool:
+    """True for a few numbers of one type, of which some are private and have no noise."""
+    found = [one for one in values if isinstance(one, Scalar) and one.kind in ("int", "real") and one.firm]
+    if len(found) < len(values) or len(found) > _FEW or len({one.types for one in found}) > 1:
+        return False
+    return not all(one.is_known or one.noisy or one.public for one in found)
 
 
 def _parts(found: Value) -> list[Scalar]:

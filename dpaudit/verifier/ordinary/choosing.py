@@ -30,6 +30,20 @@ def tests_of(node: ast.Match) -> list[ast.stmt]:
     return found
 
 
+def of_one_or_other(node: ast.Expr) -> ast.If:
+    """`(a if test else b).method(...)` in a line of its own as an `if` statement: the test comes first in both."""
+    call = node.value
+    assert isinstance(call, ast.Call)  # noqa: S101 - the caller has looked
+    assert isinstance(call.func, ast.Attribute)  # noqa: S101
+    chosen = call.func.value
+    assert isinstance(chosen, ast.IfExp)  # noqa: S101
+    lines: list[ast.stmt] = []
+    for owner in (chosen.body, chosen.orelse):
+        method = ast.copy_location(ast.Attribute(owner, call.func.attr, ast.Load()), call.func)
+        lines.append(ast.copy_location(ast.Expr(ast.copy_location(ast.Call(method, call.args, call.keywords), call)), node))
+    return ast.copy_location(ast.If(chosen.test, lines[:1], lines[1:]), node)
+
+
 def _placed(place: ast.pattern, made: ast.If) -> ast.If:
     """A new statement, with its test, at the place of a pattern."""
     for part in (made, *ast.walk(made.test)):

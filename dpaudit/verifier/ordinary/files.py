@@ -18,8 +18,8 @@ from dpaudit.verifier.ordinary.state import State, frame_of
 from dpaudit.verifier.ordinary.values import Builtin, Class, Frame, Function, Ref, Sequence, Value
 
 _MODULES: Final = {
-    "__future__", "collections", "dataclasses", "dpaudit", "fractions", "functools", "logging", "math", "mechanisms", "numpy",
-    "random", "scipy", "secrets", "statistics", "typing",
+    "__future__", "bisect", "collections", "dataclasses", "dpaudit", "fractions", "functools", "logging", "math", "mechanisms",
+    "numpy", "random", "scipy", "secrets", "statistics", "typing",
 }  # fmt: skip
 _FORBIDDEN: Final = frozenset(
     {
@@ -252,7 +252,7 @@ def _check_inert(node: ast.expr | None) -> None:
 
 
 def _check_stores(kind: ast.ClassDef) -> None:
-    """Refuse methods that assign to anything but attributes of their own instance, and only while it is made."""
+    """Refuse methods that assign to anything but attributes of their own instance, and those that Python calls by itself."""
     for one in kind.body:
         if not isinstance(one, ast.FunctionDef):
             continue
@@ -261,7 +261,8 @@ def _check_stores(kind: ast.ClassDef) -> None:
         for part in ast.walk(one):
             if isinstance(part, ast.Attribute) and not isinstance(part.ctx, ast.Load):
                 fits = isinstance(part.value, ast.Name) and part.value.id == own and not rebound
-                if not fits or one.name not in ("__init__", "__post_init__"):
+                by_itself = one.decorator_list or (one.name.startswith("__") and one.name not in ("__init__", "__post_init__"))
+                if not fits or by_itself:
                     raise refuse(
                         part, f"an assignment to `{ast.unparse(part)}`", "return the new value instead of storing it", "DPA706"
                     )

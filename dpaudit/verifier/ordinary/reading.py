@@ -16,6 +16,7 @@ from dpaudit.verifier.ordinary import (
     builtins,
     calls,
     draws,
+    edges,
     expressions,
     files,
     grouping,
@@ -64,7 +65,7 @@ _PARTS: Final = Parts(
     ranked=ordinals.element,
     append=outcomes.append,
 )
-for module in (aggregating, builtins, draws, grouping, kinds, methods, ordinals, vectors):
+for module in (aggregating, builtins, draws, edges, grouping, kinds, methods, ordinals, vectors):
     module.fill()
 
 

@@ -7,6 +7,7 @@ out recorded values.
 from __future__ import annotations
 
 import ast
+import bisect
 import builtins
 import collections
 import copy
@@ -34,8 +35,8 @@ _QUIET: Final = SimpleNamespace(**dict.fromkeys(_LEVELS, lambda *_: None))
 """A logger, and the module of loggers, that writes nothing."""
 _QUIET.getLogger = lambda *_: _QUIET
 _REAL: Final[dict[str, Any]] = {
-    "math": math, "collections": collections, "fractions": fractions, "functools": functools, "dataclasses": dataclasses,
-    "logging": _QUIET, "typing": typing,
+    "bisect": bisect, "math": math, "collections": collections, "fractions": fractions, "functools": functools,
+    "dataclasses": dataclasses, "logging": _QUIET, "typing": typing,
 }  # fmt: skip
 _LOADED: Final = ("numpy", "statistics")
 _ALIKE: Final = {"KeyError": "LookupError", "IndexError": "LookupError", "AssertionError": "RuntimeError"}

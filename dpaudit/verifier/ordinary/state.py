@@ -202,7 +202,8 @@ class State:
         if found.once or found.form == "iterator":
             if self.loops and found.once and address in self.loops[-1].before:
                 raise refuse(node, "noise that is drawn in a loop and was made before it", "draw inside the loop", "DPA706")
-            self.heap[address] = Spent("an iterator that was gone through before")
+            drawn = "a list of noise, which is drawn where it is gone through,"
+            self.heap[address] = Spent("an iterator that was gone through before" if found.form == "iterator" else drawn)
         return found
 
     def new(self, made: Object) -> Ref:

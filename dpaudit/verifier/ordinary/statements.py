@@ -120,6 +120,8 @@ def _statement(state: State, node: ast.stmt) -> Items_ | None:
     """Interpret a statement; gives what is to be interpreted in its place, where that may leave it."""
     state.step(node)
     match node:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.IfExp()))):
+            return (choosing.of_one_or_other(node),)
         case ast.Expr():
             _expression(state, node)
         case ast.Assign(targets=targets, value=value):

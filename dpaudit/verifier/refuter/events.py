@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, reduce
@@ -12,9 +11,9 @@ from typing import Any, Final, TypeAlias
 from flint import arb
 
 from dpaudit.exact import Enclosure, ball_endpoints, fmpq_of, working_precision
-from dpaudit.verifier.ir import Append, Program
+from dpaudit.verifier.ir import Program
 from dpaudit.verifier.refuter.forms import Blur, Condition, Form
-from dpaudit.verifier.refuter.paths import Elsewhere, Inputs, Listener, Path, Undecided, paths_of
+from dpaudit.verifier.refuter.paths import Elsewhere, Inputs, Path, Undecided, paths_of
 from dpaudit.verifier.refuter.regions import mass_of
 
 BITS: Final = 256
@@ -64,7 +63,7 @@ def probability(program: Program, inputs: Inputs, event: Event) -> Enclosure:
     event = exact_event(event)
     with working_precision(BITS):
         few = _few_paths(_Data(program, inputs))
-        paths = paths_of(program, inputs, listener(program, event)) if few is None else few
+        paths = paths_of(program, inputs, Toward(program, event)) if few is None else few
         total = reduce(arb.__add__, (_mass(path, event) for path in paths), arb(0))
         low, high = ball_endpoints(total)
     return Enclosure(max(low, Fraction(0)), min(high, Fraction(1)))
@@ -168,23 +167,31 @@ def _conditions(value: Any, leaf: Leaf) -> list[Condition] | None:
     return conditions if tests and all(test for test in tests if not isinstance(test, Condition)) else None
 
 
-def listener(program: Program, event: Event) -> Callable[[], Listener] | None:
-    """For functions that return one list alone: leave a run as soon as the list differs from the event's."""
-    if len(event.values) != 1 or not isinstance(event.values[0], tuple) or len(program.returned) != 1:
-        return None
-    leaves = event.values[0]
+@dataclass(frozen=True)
+class Toward:
+    """The aim of paths to an event: they end as soon as their output cannot be the event's any more."""
 
-    def begun() -> Listener:
-        rest = iter(leaves)
+    program: Program
+    event: Event
 
-        def listen(_: Append, value: Any) -> None:
-            leaf = next(rest, None)
-            if leaf is None or _conditions(value, leaf) is None:
+    def hear(self, place: int, value: Any) -> None:
+        """Leave a run whose list differs from the event's; of functions that return one list alone."""
+        if len(self.event.values) != 1 or len(self.program.returned) != 1:
+            return
+        leaves = self.event.values[0]
+        if isinstance(leaves, tuple) and (place >= len(leaves) or _conditions(value, leaves[place]) is None):
+            raise Elsewhere
+
+    def truth(self, place: tuple[int, ...]) -> bool | None:
+        """The truth value of the event at a place."""
+        leaf: Any = self.event.values
+        for number in place:
+            if not isinstance(leaf, tuple) or number >= len(leaf):
                 raise Elsewhere
-
-        return listen
-
-    return begun
+            leaf = leaf[number]
+        if not isinstance(leaf, bool):
+            raise Elsewhere
+        return leaf
 
 
 def _shown(leaf: Leaf) -> str:

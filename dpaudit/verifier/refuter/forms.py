@@ -136,6 +136,12 @@ class Condition:
         assert isinstance(opposite, Form)  # noqa: S101 - minus a form that is no number
         return Condition(opposite, "<" if self.relation == "<=" else "<=")
 
+    def unequal(self) -> tuple[Condition, Condition]:
+        """The two sides on which an equality fails."""
+        opposite = -self.form
+        assert isinstance(opposite, Form)  # noqa: S101 - minus a form that is no number
+        return Condition(self.form, "<"), Condition(opposite, "<")
+
 
 def _condition(difference: Form | Blur | Number, relation: Relation) -> Condition | bool:
     """The comparison of a difference with 0, decided where no noise is in it."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dpaudit.verifier.interpreter import Halt
 from dpaudit.verifier.ir import Program
-from dpaudit.verifier.refuter.events import AnyNumber, Box, Event, Leaf, event_conditions, exact_event, listener
+from dpaudit.verifier.refuter.events import AnyNumber, Box, Event, Leaf, Toward, event_conditions, exact_event
 from dpaudit.verifier.refuter.forms import Blur, Condition, Form
 from dpaudit.verifier.refuter.paths import Inputs, Path, Undecided, paths_of
 from dpaudit.verifier.refuter.supports import Space, spaces_of
@@ -51,9 +51,9 @@ def is_reproduced(program: Program, witness: Witness) -> bool:
 def _runs(program: Program, inputs: Inputs, event: Event | Space | None) -> Iterator[tuple[Path, Model, list[Drawn]]]:
     """Paths, to an event where one is given, each with draws by which the program takes it."""
     plain = exact_event(event) if isinstance(event, Event) else event
-    heard = listener(program, plain) if isinstance(plain, Event) else None
+    aim = Toward(program, plain) if isinstance(plain, Event) else None
     sorts = dict(program.sorts)
-    for path in paths_of(program, inputs, heard):
+    for path in paths_of(program, inputs, aim):
         added: tuple[Condition, ...] | None = ()
         if isinstance(plain, Event):
             added = event_conditions(path, plain)

@@ -6,25 +6,23 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import islice, product
+from itertools import islice
 from operator import sub
 from typing import Any, Final
 
 from flint import fmpq
 
-from dpaudit.verifier.ir import Contract, ListOf, Parameter, Program, Relation, contract_of
+from dpaudit.verifier.ir import Program, contract_of
 from dpaudit.verifier.refuter.events import ANY, Box, Event, Leaf
 from dpaudit.verifier.refuter.forms import Blur, Form
 from dpaudit.verifier.refuter.neighbours import InputPair, claim_values, is_admissible
 from dpaudit.verifier.refuter.paths import Inputs, Path, Undecided, paths_of
+from dpaudit.verifier.refuter.patterns import EPSILONS, LONGEST, Column, pair_of, scalars_of, screened, shortest, small_pairs
 from dpaudit.verifier.refuter.pieces import Bell
 from dpaudit.verifier.refuter.witness import Witness, measure_event, measure_space
 from dpaudit.verifier.replay import fraction
-from dpaudit.verifier.terms import Sort, Term, variables
 
 SECONDS: Final = 10.0
-LONGEST: Final = 10
-"""Most elements of a list that are tried."""
 
 _CENTRES: Final = tuple(Fraction(centre) for centre in (0, 1, -1, 4, -4, -16))
 _OPPOSITE: Final = ((3, 4), (4, 3))
@@ -34,33 +32,12 @@ _HALF_SIGMAS: Final = (4, 2, 6, 0, 5, 3, 7, 8, 1, 9, 10, 12)
 _LONG: Final = 100
 """The length of a tail in units of sigma: nothing is left beyond it."""
 _HALF_WIDTH: Final = Fraction(1, 16)
-_LEVELS: Final = (((),), ((0,), (1,), (-5,), (3,)), ((0, 0), (0, -5), (3, -5), (0, 3)))
-"""Values of the elements by their number."""
-
-_EPSILONS: Final = (Fraction(1), Fraction(1, 10), Fraction(4))
-_WHOLE: Final = (1, 2, 0, 3, -2, -1, 4, 10)
-_REAL: Final = (Fraction(0), Fraction(1), Fraction(2), Fraction(1, 2))
-_FILLS: Final = (Fraction(0), None, Fraction(1), Fraction(1, 2))
-"""Elements of public lists: all alike, or each its own place."""
-_WINDOWS: Final = (3, 5, 7)
-"""Lengths of lists of which the element in the middle changes."""
-_ASSIGNMENTS: Final = 3
-_ONE: Final = Fraction(1)
 _BEAM: Final = 16
 _PER_SIGNS: Final = 2
-_MOST_PLACES: Final = 50_000
 _SUPPORTS: Final = 12
 _LONGEST_SEED: Final = 3
 _SEED_SHARE: Final = 0.25
 """The part of the time that seeds may take."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """One element of the private lists: its value and how it changes, for each list."""
-
-    levels: tuple[int | Fraction, ...]
-    moves: tuple[Fraction, ...]
 
 
 @dataclass(frozen=True)
@@ -114,7 +91,7 @@ def search(
     """Look for neighbours and an event that break a program's claim."""
     course = _Search(program, time.process_time() + seconds, longest)
     seeds = tuple(seeds)
-    for pair in (*seeds, *islice(_small_pairs(program), _SUPPORTS)):
+    for pair in (*seeds, *islice(small_pairs(program), _SUPPORTS)):
         for one in (pair, pair.reversed()):
             found = None if course.over else _support(course, one)
             if found is not None:
@@ -122,11 +99,12 @@ def search(
     found = _from_seeds(course, seeds, seconds)
     if found is not None:
         return found
-    for epsilon in _EPSILONS:
-        for scalars in _scalars(program, epsilon):
+    for epsilon in EPSILONS:
+        for scalars in scalars_of(program, epsilon):
             course.left = events
             for plain in (True, False):
-                found = _searched(course, ((scalars, columns) for columns in _screened(contract_of(program), plain=plain)))
+                patterns = screened(contract_of(program), plain=plain, least=shortest(program, scalars))
+                found = _searched(course, ((scalars, columns) for columns in patterns))
                 if found is not None or course.late:
                     return found
     return None
@@ -190,7 +168,7 @@ def _best(candidates: list[Candidate]) -> list[Candidate]:
 
 def _tried(course: _Search, candidate: Candidate) -> Witness | Candidate | None:
     """The witness that a candidate is, or the candidate with its score; None where nothing can be said."""
-    pair = _pair(course.program, candidate)
+    pair = pair_of(course.program, candidate.scalars, candidate.columns)
     if pair is None:
         return None
     course.left -= 1
@@ -216,7 +194,7 @@ def _support(course: _Search, pair: InputPair) -> Witness | None:
 
 def _with_events(course: _Search, scalars: Inputs, columns: tuple[Column, ...]) -> Iterator[Candidate]:
     """Candidates for every event that the first dataset can give, boxes for continuous outputs."""
-    pair = _pair(course.program, Candidate(scalars, columns, Event()))
+    pair = pair_of(course.program, scalars, columns)
     if pair is None:
         return
     for event in _events(course.program, pair):
@@ -331,122 +309,3 @@ def _longer(event: Event, place: int) -> Iterator[Event]:
     for index, value in enumerate(event.values):
         if type(value) is int:
             yield Event((*event.values[:index], value + 1, *event.values[index + 1 :]))
-
-
-def _pair(program: Program, candidate: Candidate) -> InputPair | None:
-    """The datasets of a candidate, if the specification allows them."""
-    contract = contract_of(program)
-    sides: list[dict[str, Any]] = [{}, {}]
-    names = [name for name, _ in contract.changes]
-    for parameter in program.parameters:
-        for side, inputs in enumerate(sides):
-            inputs[parameter.name] = _argument(parameter, candidate, names, moved=bool(side))
-    pair = InputPair(*sides)
-    try:
-        return pair if is_admissible(program, pair) else None
-    except (ArithmeticError, IndexError):
-        return None
-
-
-def _argument(parameter: Parameter, candidate: Candidate, names: list[str], *, moved: bool) -> Any:
-    """The value of a parameter on one of the two datasets."""
-    if not isinstance(parameter.sort, ListOf):
-        value = candidate.scalars[parameter.name]
-        return len(candidate.columns) if value is None else value
-    make = int if parameter.sort.element is Sort.INT else Fraction if parameter.sort.element is Sort.REAL else bool
-    if parameter.name not in names:
-        fill = candidate.scalars.get(parameter.name, 0)
-        if isinstance(fill, tuple):
-            # The list of the data that the search began from.
-            return tuple(fill[min(place, len(fill) - 1)] for place in range(len(candidate.columns) if fill else 0))
-        # Indices into a list may need one element more than there are columns.
-        places = range(max(len(candidate.columns), 2 if fill is None else 0))
-        return tuple(make(place if fill is None else fill) for place in places)
-    index = names.index(parameter.name)
-    return tuple(make(column.levels[index] + (column.moves[index] if moved else 0)) for column in candidate.columns)
-
-
-def _small_pairs(program: Program) -> Iterator[InputPair]:
-    """Pairs of one or two elements."""
-    for scalars, columns in product(_scalars(program, _EPSILONS[0]), _screened(contract_of(program), plain=True)):
-        pair = _pair(program, Candidate(scalars, columns, Event()))
-        if pair is not None:
-            yield pair
-
-
-def _screened(contract: Contract, *, plain: bool) -> Iterator[tuple[Column, ...]]:
-    """Short columns: those whose elements are all 0, or all others."""
-    for length in (1, 2, 0):
-        for levels in _LEVELS[length][:1] if plain else _LEVELS[length][1:]:
-            for signs in product((1, -1, 0), repeat=length):
-                if any(signs) or not length:
-                    full = _columns(contract, levels, signs)
-                    yield full
-                    # Where much may change, what is next to it may be what a program looks for.
-                    small = tuple(replace(one, moves=tuple(max(-_ONE, min(move, _ONE)) for move in one.moves)) for one in full)
-                    if small != full:
-                        yield small
-    if plain and any(change.relation is Relation.ONE for _, change in contract.changes):
-        # What is computed of several elements may need some on both sides of the one that changes.
-        for length in _WINDOWS:
-            for sign in (1, -1):
-                yield _columns(contract, (0,) * length, (*(0,) * (length // 2), sign, *(0,) * (length // 2)))
-
-
-def _columns(contract: Contract, levels: tuple[int, ...], signs: tuple[int, ...]) -> tuple[Column, ...]:
-    """Columns with these values, moved in these directions."""
-    count, length = len(contract.changes), len(levels)
-    return tuple(Column((level,) * count, _moves(contract, sign, length)) for level, sign in zip(levels, signs, strict=True))
-
-
-def _moves(contract: Contract, sign: int, length: int) -> tuple[Fraction, ...]:
-    """The move of an element of each list: as far as its relation lets all of them go."""
-    bounds = [_bound(change.bound.value) for _, change in contract.changes]
-    shared = [Fraction(1, length) if change.relation is Relation.L1 and length else Fraction(1) for _, change in contract.changes]
-    return tuple(sign * bound * share for bound, share in zip(bounds, shared, strict=True))
-
-
-def _bound(value: object) -> Fraction:
-    """The size of a change; 1 where it is no constant."""
-    return Fraction(value) if isinstance(value, (int, Fraction)) else Fraction(1)
-
-
-def _scalars(program: Program, epsilon: Fraction) -> list[Inputs]:
-    """Values of the scalar parameters that fulfil what is required for some short lists, the usual ones first.
-
-    One that is tied to the length of a list by a requirement is None, which stands for that length.
-    """
-    contract = contract_of(program)
-    in_claim = _names(contract.claim, contract.odds, contract.delta)
-    clauses = [_names(clause) for clause in contract.requires]
-    tied = {name for names in clauses if any(one.startswith("len(") for one in names) for name in names}
-    choices: dict[str, tuple[Any, ...]] = {}
-    for parameter in program.parameters:
-        name = parameter.name
-        if parameter.sort is Sort.BOOL:
-            choices[name] = (False, True)
-        elif parameter.sort is Sort.INT:
-            choices[name] = (None, *_WHOLE) if name in tied else (*_WHOLE, None)
-        elif parameter.sort is Sort.REAL:
-            choices[name] = (epsilon,) if name in in_claim else _REAL
-    # Last, so that they are varied first.
-    sorts = {one.name: one.sort.element for one in program.parameters if isinstance(one.sort, ListOf)}
-    choices |= {name: _FILLS if sorts[name] is Sort.REAL else _FILLS[:3] for name in contract.public}
-    # Combinations by how far they are from the first of all choices, so that no parameter is varied before the others.
-    places = sorted(islice(product(*(range(len(values)) for values in choices.values())), _MOST_PLACES), key=sum)
-    found = ({name: values[at] for (name, values), at in zip(choices.items(), place, strict=True)} for place in places)
-    most = _ASSIGNMENTS + 2 * len(contract.public)
-    return list(islice((scalars for scalars in found if _is_possible(program, contract, scalars)), most))
-
-
-def _names(*terms: Term) -> set[str]:
-    """The names that occur."""
-    return {str(one.value) for one in variables(*terms)}
-
-
-def _is_possible(program: Program, contract: Contract, scalars: Inputs) -> bool:
-    """True if lists of some short length go with these scalars."""
-    still = ((0,) * len(contract.changes), (Fraction(0),) * len(contract.changes))
-    return any(
-        _pair(program, Candidate(scalars, (Column(*still),) * length, Event())) is not None for length in (2, 1, 0, *_WINDOWS, 4, 6)
-    )

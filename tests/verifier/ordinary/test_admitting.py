@@ -29,6 +29,7 @@ _FILES = (
     "attacks_seventh",
     "attacks_eighth",
     "attacks_ninth",
+    "attacks_tenth",
 )
 ATTACKS = [row for name in _FILES for row in rows(name)]
 HEAD = "import numpy as np\n\ndef f(data: list[int], eps):\n"

@@ -38,7 +38,7 @@ def variants(file: str = "variants") -> list[Case]:
             "claim": _claim(row),
             "adjacency": row.get("adjacency", "one"),
             "requires": row.get("requires", ["eps > 0", "len(q) >= 1"]),
-            **{part: row[part] for part in ("public", "domain") if part in row},
+            **{part: row[part] for part in ("public", "domain", "cost") if part in row},
         }
         tune = row["name"] in tuned
         found.append(Case(row["name"], private=row["truth"], tuned=tune, source=row["source"].strip(), specification=specification))
