@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, TypeAlias
 
 from flint import arb, fmpq
@@ -26,10 +27,12 @@ from dpaudit.accounting.model.composition import (
     infinite_loss,
 )
 from dpaudit.accounting.model.law import Finite, GaussianShaped, Law, LossValue, Mass, Profiled
-from dpaudit.accounting.model.search import crossing
+from dpaudit.accounting.model.search import Guess, crossing, log_of
 from dpaudit.exact import SMALLEST_EXPONENT, Enclosure, Endpoint, Reason, ball, working_precision
 
 SMALLEST_FLOOR: Final = Fraction(2) ** (SMALLEST_EXPONENT - 1)  # Deltas below this are not resolved at all
+# Fixed epsilons between which a search begins: so many in an octave, and looked for so far from 1. Smaller deltas have none.
+RUNGS_PER_OCTAVE, MOST_RUNGS, SMALLEST_RUNG = 8, 64, Fraction(1, 1 << 200)
 # Certified delta at an epsilon; values below the second argument need not be resolved.
 DeltaFunction: TypeAlias = Callable[[Fraction, Fraction], Enclosure]
 
@@ -42,7 +45,8 @@ class Profile:
     delta: DeltaFunction
     limit: Enclosure
     greatest: LossValue | None
-    near: Callable[[Fraction], Fraction | None] = lambda delta: None  # noqa: ARG005
+    near: Callable[[Fraction], Guess | None] = lambda delta: None  # noqa: ARG005
+    _rungs: dict[int, float] = field(default_factory=dict, compare=False)
 
     def answer(self, question: Question) -> Enclosure:
         """Delta or epsilon, as asked."""
@@ -72,14 +76,64 @@ class Profile:
             return known[epsilon]
 
         upper: Endpoint = math.inf
-        near = self.near(delta)
+        near = self.near(delta) or self._between_rungs(delta)
+        slack = 0.0 if near is None or not 0 < near[0] < most else _slack(at(near[0]))
         if self.limit.upper <= delta:
-            upper = crossing(lambda epsilon: at(epsilon).upper, delta, most, near)[1]
-            near = upper if isinstance(upper, Fraction) else near
-        lower = crossing(lambda epsilon: at(epsilon).lower, delta, most, near)[0]
+            upper = crossing(lambda epsilon: at(epsilon).upper, delta, most, near, slack=(0, slack))[1]
+            if isinstance(upper, Fraction) and not slack:
+                near = upper, 0.0
+        lower = crossing(lambda epsilon: at(epsilon).lower, delta, most, near, slack=(slack, 0))[0]
         checked = at(lower if isinstance(upper, float) else upper) if isinstance(lower, Fraction) else self.limit
         reason = Reason("epsilon inverts the profile (Sommer, Meiser, Mohammadi 2019, Lemma 5)", (checked.reason,))
         return Enclosure(lower, upper, reason)
+
+
+    def _between_rungs(self, delta: Fraction) -> Guess | None:
+        """Epsilon by interpolation between fixed epsilons, whose deltas are remembered; None where it lies beyond them."""
+        # Where the search begins is a function of the profile and of delta, so that an answer does not depend on earlier questions.
+        if not isinstance(self.limit.lower, Fraction) or not delta > max(self.limit.lower, SMALLEST_RUNG):
+            return None
+        sought = log_of(delta - self.limit.lower)
+        low, step = 0, 1
+        turn = 1 if self._rung(0) > sought else -1
+        while (self._rung(low + turn * step) > sought) == (turn > 0):
+            low, step = low + turn * step, 2 * step
+            if step > MOST_RUNGS:
+                return None
+        low, high = sorted((low, low + turn * step))
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._rung(middle) > sought else (low, middle)
+        places = [rung_at(index) for index in range(low - 1, low + 3)]
+        heights = [self._rung(index) for index in range(low - 1, low + 3)]
+        if not all(math.isfinite(one) and one > other for one, other in pairwise(heights)):
+            return None
+        found = sum(
+            place * math.prod((sought - other) / (one - other) for other in heights if other != one)
+            for place, one in zip(places, heights, strict=True)
+        )
+        slope = (heights[2] - heights[1]) / (places[2] - places[1])
+        return (Fraction(found), slope) if places[1] < found < places[2] else None
+
+    def _rung(self, index: int) -> float:
+        """Logarithm of delta at a fixed epsilon, minus infinity where nothing is known from above 0."""
+        if index not in self._rungs:
+            finite = self.at(Fraction(rung_at(index)), SMALLEST_RUNG).upper - self.limit.lower
+            self._rungs[index] = log_of(finite) if isinstance(finite, Fraction) and finite > 0 else -math.inf
+        return self._rungs[index]
+
+
+def rung_at(index: int) -> float:
+    """One of the fixed epsilons."""
+    return float(2.0 ** (index / RUNGS_PER_OCTAVE))
+
+
+def _slack(found: Enclosure) -> float:
+    """How far, in nats, delta may be from its target at both ends of an epsilon: little beside what is open there anyway."""
+    if not isinstance(found.upper, Fraction) or found.upper <= 0:
+        return 0.0
+    width = log_of(found.upper / found.lower) if found.lower > 0 else math.inf
+    return min(width / 64, 1e-4) if width > 1e-9 else 0.0
 
 
 PRECISIONS: Final = (128, 256, 512, 1024, 2048, 4096)  # Bits of working precision that are tried until an answer is narrow enough

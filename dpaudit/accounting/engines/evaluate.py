@@ -99,7 +99,10 @@ def _loses_less(side: Composition, question: Question, worst: Enclosure, *, besi
     alike = beside is not None and dominating_laws(side) == dominating_laws(beside) and not published_laws(beside)
     laws = dominated_laws(side) if alike and not (exact_profile(side) or exact_profile(beside)) else side
     place, most = (question.epsilon, worst.lower) if isinstance(question, DeltaAt) else (worst.lower, question.delta)
-    rough = rough_upper_end(laws, place) if laws.parts else infinite_loss(laws)
+    rough = rough_upper_end(laws, DeltaAt(place)) if laws.parts else infinite_loss(laws)
+    if rough is None:  # no lattice reaches so small a delta; that of a smaller epsilon is no smaller
+        rough = rough_upper_end(laws, EpsilonAt(most))
+        most = place
     if rough is None or rough.upper > most:
         return None
     return Reason("the other direction loses less: an upper end from wide cells", (rough.reason,))

@@ -15,6 +15,7 @@ from flint import arb
 from dpaudit.accounting.engines.convolution import Composed, convolve_laws
 from dpaudit.accounting.engines.lattice import MASS_BITS, Lattice, at_most, log_moments, powers, unit_sum
 from dpaudit.accounting.engines.plan import Plan
+from dpaudit.accounting.model.search import Guess
 from dpaudit.accounting.model.transform import Reals
 from dpaudit.exact import Enclosure, Reason, ball, ball_endpoints, outward, working_precision
 
@@ -232,10 +233,10 @@ class Evaluated:
         least, most = max(least, Fraction(0)), min(most, Fraction(1))
         return Enclosure(least, most, self._reason(terms, upper))
 
-    def near(self, log_delta: float) -> Fraction | None:
-        """About where the finite part of delta has this logarithm, by Newton's rule in floats, which only steers; None if lost."""
+    def near(self, log_delta: float) -> Guess | None:
+        """About where the finite part of delta has this logarithm, by Newton's rule in floats, and its slope; None if lost."""
         tilt, step, start = float(self.plan.tilt), float(self.plan.step), float(self._place(0))
-        scale, place = float(self._log_scale), float(self.plan.near[0] + self.plan.near[1]) / 2
+        scale, place, slope = float(self._log_scale), float(self.plan.near[0] + self.plan.near[1]) / 2, 0.0
         with np.errstate(all="ignore"):
             for _ in range(12):
                 first = math.floor((place - start) / step) + 1
@@ -247,11 +248,12 @@ class Evaluated:
                 )
                 if not 0 < cost < gain < math.inf:
                     return None
-                moved = (scale - tilt * place + math.log(gain - cost) - log_delta) * (gain - cost) / cost
+                slope = -cost / (gain - cost)
+                moved = (log_delta - scale + tilt * place - math.log(gain - cost)) / slope
                 place += moved
                 if abs(moved) <= 1e-12 * abs(place):
                     break
-        return Fraction(place) if place > 0 else None
+        return (Fraction(place), slope) if place > 0 else None
 
     def _finite(self, epsilon: Fraction, first: int) -> tuple[float, float, tuple[float, float]]:
         """Bounds on the weighted sum of tilted masses beyond epsilon, and their terms for rounding and for the window."""

@@ -16,7 +16,7 @@ from dpaudit.accounting.engines.evaluation import Evaluated
 from dpaudit.accounting.engines.lattice import lattice_of
 from dpaudit.accounting.engines.parts import Parts, parts_of
 from dpaudit.accounting.engines.plan import WIDTH, Plan, choose_plan
-from dpaudit.accounting.engines.saddles import COARSER, saddles_of, tilt_at
+from dpaudit.accounting.engines.saddles import SPACINGS, saddles_of, tilt_at
 from dpaudit.accounting.laws.between import are_pairs_above, dominated_laws, dominating_laws
 from dpaudit.accounting.model.composition import Composition, DeltaAt, Question, greatest_loss, infinite_loss, is_narrow
 from dpaudit.accounting.model.search import log_of
@@ -28,8 +28,8 @@ TAILS: Final = (1200, 320)
 LARGEST: Final = Fraction(10**15)  # Epsilons beyond this are as good as this one for a plan
 NARROW_BETWEEN: Final = Fraction(1, 100)  # The same of delta above or below a class of mechanisms
 NARROW: Final = Fraction(1, 10**6)  # Relative width of an epsilon that needs no lattice
-# Standard deviations by which the tilt of a lattice may miss, and of one that is only compared with; the widest step of the first.
-NEAR, ROUGHLY_NEAR, FINE = 1.0, 3.0, 8
+# Standard deviations by which the tilt of a lattice may miss, and of one that is only compared with; the widest spacing of the first.
+NEAR, ROUGHLY_NEAR, FINE = 1.2, 3.0, 2.0
 SMALL_LATTICE: Final = 1 << 17  # Lattices of at most so many places are small
 # Relative widths that are tried until a plan is affordable.
 WIDTHS: Final = tuple(WIDTH * factor for factor in (1.0, 1.4, 2.0, 2.8, 4.0, 8.0, 16.0))
@@ -92,10 +92,10 @@ def _low(lowest: Composition, below: Parts | None, question: Question) -> Enclos
     return _answer(lowest, below, question, WIDTHS) if below and exact_profile(lowest) is None else None
 
 
-def rough_upper_end(composition: Composition, epsilon: Fraction) -> Enclosure | None:
-    """Delta of one direction between cheap ends, None where the lattice does not apply: it often shows that another counts."""
+def rough_upper_end(composition: Composition, question: Question) -> Enclosure | None:
+    """One direction between cheap ends, None where the lattice does not apply: it often shows that another counts."""
     above = parts_of(composition, lower=False)
-    return _answer(dominating_laws(composition), above, DeltaAt(epsilon), (ROUGH,)) if above else None
+    return _answer(dominating_laws(composition), above, question, (ROUGH,)) if above else None
 
 
 def lattice_for(composition: Composition, *, epsilon: Fraction, width: float = WIDTH) -> Evaluated | None:
@@ -148,7 +148,7 @@ def _lattice_near(parts: Parts, epsilon: float | None, log_delta: float | None, 
                 place = saddles.for_epsilon(epsilon or 0.0) if log_delta is None else saddles.for_delta(log_delta)
                 if place is None:
                     break
-                near, widest = (NEAR, FINE) if widths[0] <= WIDTH else (ROUGHLY_NEAR, COARSER[0])
+                near, widest = (NEAR, FINE) if widths[0] <= WIDTH else (ROUGHLY_NEAR, SPACINGS[0])
                 return _build_lattice(parts, tail, saddles.coarser(place, near, widest), tuple(widths))
     return None
 
