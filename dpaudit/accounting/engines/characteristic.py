@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -76,6 +76,7 @@ def moments_of(
             end = ball(law.width)
             return Elementary((), (end / 2).exp() / (2 * end.expm1()), end), arb(0)
         case _:
+            assert isinstance(law, Hashable)  # noqa: S101 - all distributions are frozen
             return _only_points(law, tail, int(ctx.prec))
 
 
@@ -89,8 +90,9 @@ def _blended(law: Blend, found: Sequence[tuple[Moments, arb]]) -> tuple[Moments,
 
 
 @lru_cache(maxsize=64)
-def _only_points(law: Distribution, tail: int, bits: int) -> tuple[Moments, arb] | None:
+def _only_points(law: Hashable, tail: int, bits: int) -> tuple[Moments, arb] | None:
     """Moments of a law that is nothing but points; every line at one precision asks for the same."""
+    assert isinstance(law, Distribution)  # noqa: S101 - typing knows no distribution that can be looked up
     with working_precision(bits):
         points = law.points(tail)
         if law.nodes().losses.size or len(points.finite) > MOST_POINTS:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from flint import arb, fmpq
 
@@ -31,8 +31,10 @@ from dpaudit.accounting.model.search import Guess, crossing, log_of
 from dpaudit.exact import SMALLEST_EXPONENT, Enclosure, Endpoint, Reason, ball, working_precision
 
 SMALLEST_FLOOR: Final = Fraction(2) ** (SMALLEST_EXPONENT - 1)  # Deltas below this are not resolved at all
+MOST_SLACK, EXACT = 1e-3, 1e-9  # Nats by which an end of delta may miss its target, and the width up to which none may
 # Fixed epsilons between which a search begins: so many in an octave, and looked for so far from 1. Smaller deltas have none.
 RUNGS_PER_OCTAVE, MOST_RUNGS, SMALLEST_RUNG = 8, 64, Fraction(1, 1 << 200)
+Ends: TypeAlias = Literal["both", "lower", "upper"]
 # Certified delta at an epsilon; values below the second argument need not be resolved.
 DeltaFunction: TypeAlias = Callable[[Fraction, Fraction], Enclosure]
 
@@ -48,11 +50,11 @@ class Profile:
     near: Callable[[Fraction], Guess | None] = lambda delta: None  # noqa: ARG005
     _rungs: dict[int, float] = field(default_factory=dict, compare=False)
 
-    def answer(self, question: Question) -> Enclosure:
-        """Delta or epsilon, as asked."""
+    def answer(self, question: Question, ends: Ends = "both") -> Enclosure:
+        """Delta or epsilon, as asked; an end of an epsilon that is not wanted is not looked for, and is trivial."""
         if isinstance(question, DeltaAt):
             return self.at(question.epsilon, SMALLEST_FLOOR)
-        return self._epsilon(question.delta)
+        return self._epsilon(question.delta, ends)
 
     def at(self, epsilon: Fraction, floor: Fraction) -> Enclosure:
         """Delta, read off the limit where no finite loss exceeds epsilon."""
@@ -60,7 +62,7 @@ class Profile:
             return self.limit
         return self.delta(epsilon, floor)
 
-    def _epsilon(self, delta: Fraction) -> Enclosure:
+    def _epsilon(self, delta: Fraction, ends: Ends) -> Enclosure:
         """Epsilon at `delta`: each end is found and checked on the matching end of the profile."""
         if self.limit.lower > delta:
             reason = Reason("an infinite loss has a larger probability than delta", (self.limit.reason,))
@@ -78,15 +80,16 @@ class Profile:
         upper: Endpoint = math.inf
         near = self.near(delta) or self._between_rungs(delta)
         slack = 0.0 if near is None or not 0 < near[0] < most else _slack(at(near[0]))
-        if self.limit.upper <= delta:
+        if self.limit.upper <= delta and ends != "lower":
             upper = crossing(lambda epsilon: at(epsilon).upper, delta, most, near, slack=(0, slack))[1]
             if isinstance(upper, Fraction) and not slack:
                 near = upper, 0.0
-        lower = crossing(lambda epsilon: at(epsilon).lower, delta, most, near, slack=(slack, 0))[0]
+        lower: Endpoint = Fraction(0)
+        if ends != "upper":
+            lower = crossing(lambda epsilon: at(epsilon).lower, delta, most, near, slack=(slack, 0))[0]
         checked = at(lower if isinstance(upper, float) else upper) if isinstance(lower, Fraction) else self.limit
         reason = Reason("epsilon inverts the profile (Sommer, Meiser, Mohammadi 2019, Lemma 5)", (checked.reason,))
         return Enclosure(lower, upper, reason)
-
 
     def _between_rungs(self, delta: Fraction) -> Guess | None:
         """Epsilon by interpolation between fixed epsilons, whose deltas are remembered; None where it lies beyond them."""
@@ -118,8 +121,8 @@ class Profile:
     def _rung(self, index: int) -> float:
         """Logarithm of delta at a fixed epsilon, minus infinity where nothing is known from above 0."""
         if index not in self._rungs:
-            finite = self.at(Fraction(rung_at(index)), SMALLEST_RUNG).upper - self.limit.lower
-            self._rungs[index] = log_of(finite) if isinstance(finite, Fraction) and finite > 0 else -math.inf
+            finite = Fraction(self.at(Fraction(rung_at(index)), SMALLEST_RUNG).upper) - Fraction(self.limit.lower)
+            self._rungs[index] = log_of(finite) if finite > 0 else -math.inf
         return self._rungs[index]
 
 
@@ -130,10 +133,10 @@ def rung_at(index: int) -> float:
 
 def _slack(found: Enclosure) -> float:
     """How far, in nats, delta may be from its target at both ends of an epsilon: little beside what is open there anyway."""
-    if not isinstance(found.upper, Fraction) or found.upper <= 0:
+    if not found.lower:
         return 0.0
-    width = log_of(found.upper / found.lower) if found.lower > 0 else math.inf
-    return min(width / 64, 1e-4) if width > 1e-9 else 0.0
+    width = log_of(Fraction(found.upper) / Fraction(found.lower))
+    return min(width / 64, MOST_SLACK) if width > EXACT else 0.0
 
 
 PRECISIONS: Final = (128, 256, 512, 1024, 2048, 4096)  # Bits of working precision that are tried until an answer is narrow enough

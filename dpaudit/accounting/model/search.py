@@ -22,7 +22,12 @@ LARGEST_POINT: Final = Fraction(1 << 1024)  # The search does not look above thi
 
 
 def crossing(
-    value: Callable[[Fraction], Endpoint], target: Fraction, most: Endpoint, near: Guess | None = None, *, slack: tuple[float, float] = (0.0, 0.0)
+    value: Callable[[Fraction], Endpoint],
+    target: Fraction,
+    most: Endpoint,
+    near: Guess | None = None,
+    *,
+    slack: tuple[float, float] = (0.0, 0.0),
 ) -> tuple[Endpoint, Endpoint]:
     """A point where the function exceeds `target` (0 if there is none) and a point where it does not."""
     # `most` is a point from which on the function is known not to exceed the target, infinity when there is none; `near` is a

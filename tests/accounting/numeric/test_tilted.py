@@ -195,14 +195,14 @@ def test_the_worse_direction_counts_and_a_rough_end_only_decides_which_it_is():
     found = evaluate(loss.composition, question)
     assert forward.lower > backward.upper
     assert forward.lower <= found.lower <= found.upper <= forward.upper
-    assert rough_upper_end(loss.reversed(), Fraction(found.lower)).upper <= question.delta
+    assert rough_upper_end(loss.reversed(), Fraction(found.lower), question.delta).upper <= question.delta
     turned = evaluate(loss.reversed().composition, question)
     assert (found.lower, found.upper) == (turned.lower, turned.upper)
 
 
 def test_a_law_that_is_known_from_above_only_is_left_to_the_bounds():
     assert tilted_lattice(3 * zcdp("1/2"), DeltaAt(Fraction(1))) is None
-    assert rough_upper_end(compose(zcdp("1/2"), gaussian(1)), Fraction(1)) is None
+    assert rough_upper_end(compose(zcdp("1/2"), gaussian(1)), Fraction(1), Fraction(1, 100)) is None
 
 
 def test_what_is_known_from_below_beside_it_still_counts():
