@@ -12,6 +12,7 @@ from flint import arb
 from dpaudit.exact import Endpoint
 
 RELATIVE_WIDTH: Final = Fraction(1, 1 << 34)  # The search stops when the bracket is this narrow relative to its upper end
+CLOSE: Final = Fraction(1, 1 << 12)  # The same from which on it may stop where the function is near the target
 SMALLEST_POINT: Final = Fraction(1, 1 << 256)  # The search does not look below this point: the lower end is then 0
 MOST_STEPS: Final = 8  # Steps from a guess before the whole range is searched
 LONGEST_STEP: Final = 2.0**30  # Factor by which one of them may be longer than the one before
@@ -32,7 +33,8 @@ def crossing(
     """A point where the function exceeds `target` (0 if there is none) and a point where it does not."""
     # `most` is a point from which on the function is known not to exceed the target, infinity when there is none; `near` is a
     # guess. Every point is decided by evaluating the function; floats only choose where to look next. The search also ends where
-    # the logarithm of the function at the lower or upper point is within the first or second `slack` of that of the target.
+    # the logarithm of the function at the lower or upper point is within the first or second `slack` of that of the target, if the
+    # points are close, too: where the function hardly falls, that alone says little.
     found_near = None if near is None else _around(value, target, near, most)
     if found_near is None and value(Fraction(0)) <= target:
         return Fraction(0), Fraction(0)
@@ -43,7 +45,9 @@ def crossing(
             return low, math.inf
     excess_low, excess_high = _log_ratio(value(low), target), _log_ratio(value(high), target)
     slow = 0
-    while high - low > high * RELATIVE_WIDTH and high > SMALLEST_POINT and excess_low > slack[0] and -excess_high > slack[1]:
+    while high - low > high * RELATIVE_WIDTH and high > SMALLEST_POINT:
+        if high - low < high * CLOSE and (excess_low <= slack[0] != 0 or 0 < -excess_high <= slack[1]):
+            break
         middle = None if slow % 3 == 2 else _secant(low, high, excess_low, excess_high)
         middle = _bisection(low, high, slow) if middle is None else middle
         before, found = high - low, value(middle)
