@@ -114,3 +114,27 @@ def test_an_odometer_stops_showing_a_pure_sum_once_a_release_is_not_pure():
     assert Fraction(1, 2) == odometer.epsilon().upper
     odometer.count(gaussian(100))
     assert odometer.epsilon().upper > Fraction(1, 2)
+
+
+def test_a_search_that_may_stop_near_its_target_does_not_stop_far_from_the_crossing():
+    """Just below the target the function stays where it is: being near the target says nothing there."""
+    target = Fraction(1, 4)
+    value = lambda place: Fraction(1, 2) if place < 3 else target * (1 - Fraction(1, 10**6))  # noqa: E731
+    for near in (None, (Fraction(5), -1.0)):
+        low, high = crossing(value, target, math.inf, near, slack=(0.0, 1e-3))
+        assert low < 3 <= high <= 3 * (1 + Fraction(1, 1 << 11))
+
+
+def test_an_upper_end_stops_where_it_is_good_enough():
+    asked = []
+
+    def value(place: Fraction) -> Fraction:
+        asked.append(place)
+        return Fraction(math.exp(-5 * float(place)))
+
+    target, near = Fraction(math.exp(-10)), (Fraction(2) - Fraction(1, 10**4), -4.99)
+    high = crossing(value, target, math.inf, near, slack=(0.0, 1e-3))[1]
+    assert value(high) <= target < value(high - Fraction(1, 10**3))
+    quick, asked[:] = len(asked), []
+    assert crossing(value, target, math.inf, near)[1] <= high
+    assert quick < len(asked)

@@ -13,11 +13,11 @@ from flint import arb
 from dpaudit.accounting.engines.closed_forms import Profile
 from dpaudit.accounting.engines.outcomes import listed_points
 from dpaudit.accounting.engines.parts import Parts
-from dpaudit.accounting.engines.saddles import saddles_of
+from dpaudit.accounting.engines.saddles import saddles_of, tilt_at
 from dpaudit.accounting.laws.between import dominated_laws, dominating_laws
 from dpaudit.accounting.model.composition import Composition, Question, greatest_loss, infinite_loss
 from dpaudit.accounting.model.law import Finite, Law
-from dpaudit.accounting.model.search import log_of
+from dpaudit.accounting.model.search import Guess, log_of
 from dpaudit.exact import Enclosure, Reason, ball, ball_endpoints, working_precision
 
 FEWEST: Final = 1 << 15  # Releases below this are composed value by value
@@ -88,14 +88,14 @@ def _profile(composition: Composition) -> Profile | None:
     return Profile(delta, limit, greatest_loss(composition), lambda target: _guess(law, count, target))
 
 
-def _guess(law: Law, count: int, delta: Fraction) -> Fraction | None:
+def _guess(law: Law, count: int, delta: Fraction) -> Guess | None:
     """Epsilon at a delta by the saddle point, in floats."""
     from dpaudit.accounting.laws.distributions import Listed, distribution_of
 
     found = Listed(law) if isinstance(law, Finite) else distribution_of(law)
     saddles = None if found is None else saddles_of(Parts(((found, count),)), TAIL)
     place = None if saddles is None or not delta else saddles.for_delta(log_of(delta))
-    return None if saddles is None or place is None else Fraction(max(saddles.at(place)[0], 0.0))
+    return None if saddles is None or place is None else (Fraction(max(saddles.at(place)[0], 0.0)), -tilt_at(place))
 
 
 def _step(law: Law) -> _Step | None:

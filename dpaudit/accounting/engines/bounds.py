@@ -13,22 +13,50 @@ from dpaudit.accounting.engines.closed_forms import Profile, exact_profile
 from dpaudit.accounting.engines.moments import moment_bound, near_epsilon
 from dpaudit.accounting.laws.between import are_pairs_above, dominated_laws, dominating_laws, end_of
 from dpaudit.accounting.laws.response import BoundedRange
-from dpaudit.accounting.model.composition import Composition, DeltaAt, Question, greatest_loss, infinite_loss, merge_parts
+from dpaudit.accounting.model.composition import (
+    Composition,
+    DeltaAt,
+    EpsilonAt,
+    Question,
+    greatest_loss,
+    infinite_loss,
+    merge_parts,
+)
 from dpaudit.accounting.model.law import Bracketed
 from dpaudit.exact import Enclosure, Endpoint, Reason
 
+MISSED: Final = Fraction(1, 1 << 20)  # Relative distance below an epsilon at which moments are compared with it
 NARROW: Final = 1024  # A closed form is narrow if its width is less than one over this of it
 
 
 def certified_bounds(composition: Composition, question: Question, *, upper: bool = True) -> Enclosure:
     """Delta or epsilon in one direction, between a bound from below and, unless `upper` is False, one from above."""
-    below = _profile_below(composition).answer(question)
+    below = _from_below(composition, question)
     if not upper:
         return Enclosure(below.lower, 1 if isinstance(question, DeltaAt) else math.inf, below.reason)
-    above = _profile_above(composition).answer(question)
+    above = _from_above(composition, question)
     grounds = tuple(Reason(law.bracket_source()) for law, _ in composition.parts if isinstance(law, Bracketed))
     ends = (Reason("upper end", (above.reason,)), Reason("lower end", (below.reason,)))
     return Enclosure(below.lower, above.upper, Reason("certified bounds, not tight", (*ends, *grounds)))
+
+
+def _from_above(composition: Composition, question: Question) -> Enclosure:
+    """Delta or epsilon from the closed form or from moments, whichever is better."""
+    # Where the bound from moments is too large at an epsilon of the closed form, so it is below, and need not be inverted.
+    highest = dominating_laws(composition)
+    exact = exact_profile(highest) if isinstance(question, EpsilonAt) else None
+    if exact is not None and isinstance(question, EpsilonAt):
+        found = exact.answer(question, "upper")
+        place = Fraction(0) if isinstance(found.upper, float) else found.upper * (1 - MISSED)
+        if place and moment_bound(highest, place).upper > question.delta:
+            return found
+    return _profile_above(composition).answer(question, "upper")
+
+
+@lru_cache(maxsize=8)  # engines that follow each other ask alike
+def _from_below(composition: Composition, question: Question) -> Enclosure:
+    """Delta or epsilon from below."""
+    return _profile_below(composition).answer(question, "lower")
 
 
 # One search for an epsilon asks the profile of one composition 20 to 30 times. An entry holds little beyond the closed form that

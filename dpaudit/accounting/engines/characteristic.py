@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final, Protocol
 
 import numpy as np
-from flint import acb, acb_mat, arb
+from flint import acb, acb_mat, arb, ctx
 
 from dpaudit.accounting.engines.float_sums import float_sums
 from dpaudit.accounting.laws.distributions import Blend, DoubleExponential, Normal, Thinned, WorstOfRange
@@ -18,7 +18,7 @@ from dpaudit.accounting.laws.mixed_distribution import MixedLosses
 from dpaudit.accounting.laws.mixed_quadrature import Quadrature, quadrature
 from dpaudit.accounting.model.distribution import Distribution
 from dpaudit.accounting.model.transform import Reals
-from dpaudit.exact import ball
+from dpaudit.exact import ball, working_precision
 
 MOST_POINTS: Final = 1 << 12  # Laws with more points, and quadratures with more nodes, are left to the lattice
 # Nats by which the errors of a quadrature are to be smaller than what it computes, for a law that is used once.
@@ -76,10 +76,8 @@ def moments_of(
             end = ball(law.width)
             return Elementary((), (end / 2).exp() / (2 * end.expm1()), end), arb(0)
         case _:
-            points = law.points(tail)
-            if law.nodes().losses.size or len(points.finite) > MOST_POINTS:
-                return None
-            return Elementary(_points(law, tail), arb(0), arb(0)), points.p_infinity
+            assert isinstance(law, Hashable)  # noqa: S101 - all distributions are frozen
+            return _only_points(law, tail, int(ctx.prec))
 
 
 def _blended(law: Blend, found: Sequence[tuple[Moments, arb]]) -> tuple[Moments, arb] | None:
@@ -89,6 +87,17 @@ def _blended(law: Blend, found: Sequence[tuple[Moments, arb]]) -> tuple[Moments,
     weights = [weight for _, weight in law.components]
     infinity = sum((ball(weight) * mass for (_, mass), weight in zip(found, weights, strict=True)), ball(law.beyond))
     return BlendMoments(tuple((moments, weight) for (moments, _), weight in zip(found, weights, strict=True))), infinity
+
+
+@lru_cache(maxsize=64)
+def _only_points(law: Hashable, tail: int, bits: int) -> tuple[Moments, arb] | None:
+    """Moments of a law that is nothing but points; every line at one precision asks for the same."""
+    assert isinstance(law, Distribution)  # noqa: S101 - typing knows no distribution that can be looked up
+    with working_precision(bits):
+        points = law.points(tail)
+        if law.nodes().losses.size or len(points.finite) > MOST_POINTS:
+            return None
+        return Elementary(tuple((loss, p_mass) for loss, p_mass, _ in points.finite), arb(0), arb(0)), points.p_infinity
 
 
 def _points(law: Distribution, tail: int) -> tuple[tuple[arb, arb], ...]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final, TypeAlias
+from itertools import pairwise
+from typing import Final, Literal, TypeAlias
 
 from flint import arb, fmpq
 
@@ -26,10 +27,14 @@ from dpaudit.accounting.model.composition import (
     infinite_loss,
 )
 from dpaudit.accounting.model.law import Finite, GaussianShaped, Law, LossValue, Mass, Profiled
-from dpaudit.accounting.model.search import crossing
+from dpaudit.accounting.model.search import Guess, crossing, log_of
 from dpaudit.exact import SMALLEST_EXPONENT, Enclosure, Endpoint, Reason, ball, working_precision
 
 SMALLEST_FLOOR: Final = Fraction(2) ** (SMALLEST_EXPONENT - 1)  # Deltas below this are not resolved at all
+MOST_SLACK, EXACT = 1e-3, 1e-9  # Nats by which an end of delta may miss its target, and the width up to which none may
+# Fixed epsilons between which a search begins: so many in an octave, and looked for so far from 1. Smaller deltas have none.
+RUNGS_PER_OCTAVE, MOST_RUNGS, SMALLEST_RUNG = 8, 64, Fraction(1, 1 << 200)
+Ends: TypeAlias = Literal["both", "lower", "upper"]
 # Certified delta at an epsilon; values below the second argument need not be resolved.
 DeltaFunction: TypeAlias = Callable[[Fraction, Fraction], Enclosure]
 
@@ -42,13 +47,14 @@ class Profile:
     delta: DeltaFunction
     limit: Enclosure
     greatest: LossValue | None
-    near: Callable[[Fraction], Fraction | None] = lambda delta: None  # noqa: ARG005
+    near: Callable[[Fraction], Guess | None] = lambda delta: None  # noqa: ARG005
+    _rungs: dict[int, float] = field(default_factory=dict, compare=False)
 
-    def answer(self, question: Question) -> Enclosure:
-        """Delta or epsilon, as asked."""
+    def answer(self, question: Question, ends: Ends = "both") -> Enclosure:
+        """Delta or epsilon, as asked; an end of an epsilon that is not wanted is not looked for, and is trivial."""
         if isinstance(question, DeltaAt):
             return self.at(question.epsilon, SMALLEST_FLOOR)
-        return self._epsilon(question.delta)
+        return self._epsilon(question.delta, ends)
 
     def at(self, epsilon: Fraction, floor: Fraction) -> Enclosure:
         """Delta, read off the limit where no finite loss exceeds epsilon."""
@@ -56,7 +62,7 @@ class Profile:
             return self.limit
         return self.delta(epsilon, floor)
 
-    def _epsilon(self, delta: Fraction) -> Enclosure:
+    def _epsilon(self, delta: Fraction, ends: Ends) -> Enclosure:
         """Epsilon at `delta`: each end is found and checked on the matching end of the profile."""
         if self.limit.lower > delta:
             reason = Reason("an infinite loss has a larger probability than delta", (self.limit.reason,))
@@ -72,14 +78,65 @@ class Profile:
             return known[epsilon]
 
         upper: Endpoint = math.inf
-        near = self.near(delta)
-        if self.limit.upper <= delta:
-            upper = crossing(lambda epsilon: at(epsilon).upper, delta, most, near)[1]
-            near = upper if isinstance(upper, Fraction) else near
-        lower = crossing(lambda epsilon: at(epsilon).lower, delta, most, near)[0]
+        near = self.near(delta) or self._between_rungs(delta)
+        slack = 0.0 if near is None or not 0 < near[0] < most else _slack(at(near[0]))
+        if self.limit.upper <= delta and ends != "lower":
+            upper = crossing(lambda epsilon: at(epsilon).upper, delta, most, near, slack=(0, slack))[1]
+            if isinstance(upper, Fraction) and not slack:
+                near = upper, 0.0
+        lower: Endpoint = Fraction(0)
+        if ends != "upper":
+            lower = crossing(lambda epsilon: at(epsilon).lower, delta, most, near, slack=(slack, 0))[0]
         checked = at(lower if isinstance(upper, float) else upper) if isinstance(lower, Fraction) else self.limit
         reason = Reason("epsilon inverts the profile (Sommer, Meiser, Mohammadi 2019, Lemma 5)", (checked.reason,))
         return Enclosure(lower, upper, reason)
+
+    def _between_rungs(self, delta: Fraction) -> Guess | None:
+        """Epsilon by interpolation between fixed epsilons, whose deltas are remembered; None where it lies beyond them."""
+        # Where the search begins is a function of the profile and of delta, so that an answer does not depend on earlier questions.
+        if not isinstance(self.limit.lower, Fraction) or not delta > max(self.limit.lower, SMALLEST_RUNG):
+            return None
+        sought = log_of(delta - self.limit.lower)
+        low, step = 0, 1
+        turn = 1 if self._rung(0) > sought else -1
+        while (self._rung(low + turn * step) > sought) == (turn > 0):
+            low, step = low + turn * step, 2 * step
+            if step > MOST_RUNGS:
+                return None
+        low, high = sorted((low, low + turn * step))
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._rung(middle) > sought else (low, middle)
+        places = [rung_at(index) for index in range(low - 1, low + 3)]
+        heights = [self._rung(index) for index in range(low - 1, low + 3)]
+        if not all(math.isfinite(one) and one > other for one, other in pairwise(heights)):
+            return None
+        found = sum(
+            place * math.prod((sought - other) / (one - other) for other in heights if other != one)
+            for place, one in zip(places, heights, strict=True)
+        )
+        slope = (heights[2] - heights[1]) / (places[2] - places[1])
+        return (Fraction(found), slope) if places[1] < found < places[2] else None
+
+    def _rung(self, index: int) -> float:
+        """Logarithm of delta at a fixed epsilon, minus infinity where nothing is known from above 0."""
+        if index not in self._rungs:
+            finite = Fraction(self.at(Fraction(rung_at(index)), SMALLEST_RUNG).upper) - Fraction(self.limit.lower)
+            self._rungs[index] = log_of(finite) if finite > 0 else -math.inf
+        return self._rungs[index]
+
+
+def rung_at(index: int) -> float:
+    """One of the fixed epsilons."""
+    return float(2.0 ** (index / RUNGS_PER_OCTAVE))
+
+
+def _slack(found: Enclosure) -> float:
+    """How far, in nats, delta may be from its target at both ends of an epsilon: little beside what is open there anyway."""
+    if not found.lower:
+        return 0.0
+    width = log_of(Fraction(found.upper) / Fraction(found.lower))
+    return min(width / 64, MOST_SLACK) if width > EXACT else 0.0
 
 
 PRECISIONS: Final = (128, 256, 512, 1024, 2048, 4096)  # Bits of working precision that are tried until an answer is narrow enough

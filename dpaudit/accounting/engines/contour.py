@@ -38,12 +38,12 @@ LENGTHENED: Final = 1.5  # Factor by which the line grows until what is left out
 WIDEST: Final = Fraction(1, 1 << 20)  # Relative width of an answer beyond which the lattice is asked instead
 CHECKED: Final = 0.02  # Relative width of the lattice that an answer is compared with
 CHECKED_ROUGHLY: Final = 0.3  # The same for many laws, each of which takes a lattice
-# Standard deviations by which the tilt of a line may miss that of the question, and the widest step between two tilts: of lines
+# Standard deviations by which the tilt of a line may miss that of the question, and the widest spacing of tilts: of lines
 # that serve many questions, and of shorter ones where these would be too long.
-REACHES: Final = ((3.0, 64), (0.7, 8))
+REACHES: Final = ((3.0, 4.0), (0.7, 1.0))
 # Relative distances from the root of delta = target at which its side is decided.
 FOUND: Final = 1e-8  # Logarithm by which delta at a root may miss, before the last step of Newton's rule
-STEPS: Final = tuple(Fraction(1, 1 << bits) for bits in (44, 38, 32, 26, 20, 14))
+STEPS: Final = tuple(Fraction(1, 1 << bits) for bits in range(44, 11, -3))
 
 
 NOT_RUN: Final = "the contour was not run: it does not cover a law, or its integrand fades too slowly"
@@ -214,21 +214,25 @@ def _epsilon(line: Contour, target: Fraction, limit: Fraction, start: Fraction) 
     finite = target - limit
     with np.errstate(all="ignore"):
         root, slope = line.near(log_of(finite), float(start))
+    unknown = 0.0  # how far the root is open, relative to it
     for _ in range(12):  # floats found nearly all of its digits, or nothing
         least, most, _ = line.ends(root)
-        if not (least + most) / 2 > limit:
+        middle = (least + most) / 2
+        if not middle > limit:
             break
-        excess = log_of(((least + most) / 2 - limit) / finite)
+        excess = log_of((middle - limit) / finite)
+        unknown = float((most - least) / (middle - limit)) / (2 * abs(slope) * float(root or 1))
         root = _short(max(root - Fraction(excess / slope), Fraction(0)))
         if abs(excess) <= FOUND:
             break
+    steps = [by for by in STEPS if by > unknown]
     upper: Endpoint = math.inf
-    for by in STEPS:
+    for by in steps:
         told = line.delta(root * (1 + by))
         if told.upper <= target:
             upper = root * (1 + by)
             break
-    lower = next((root * (1 - by) for by in STEPS if line.ends(root * (1 - by))[0] > target), Fraction(0))
+    lower = next((root * (1 - by) for by in steps if line.ends(root * (1 - by))[0] > target), Fraction(0))
     reason = Reason("delta on both sides of epsilon decides its ends (Sommer, Meiser, Mohammadi 2019, Lemma 5)", (told.reason,))
     return Enclosure(lower, upper, reason), told
 

@@ -96,10 +96,15 @@ def _loses_less(side: Composition, question: Question, worst: Enclosure, *, besi
     # could move anything.
     if isinstance(worst.lower, float):
         return Reason("epsilon is infinite in another direction")
-    alike = beside is not None and dominating_laws(side) == dominating_laws(beside) and not published_laws(beside)
-    laws = dominated_laws(side) if alike and not (exact_profile(side) or exact_profile(beside)) else side
+    alike = (
+        beside is not None
+        and dominating_laws(side) == dominating_laws(beside)
+        and published_laws(side) == published_laws(beside)
+        and not (exact_profile(side) or exact_profile(beside))
+    )
+    laws = dominated_laws(side) if alike else side
     place, most = (question.epsilon, worst.lower) if isinstance(question, DeltaAt) else (worst.lower, question.delta)
-    rough = rough_upper_end(laws, place) if laws.parts else infinite_loss(laws)
+    rough = rough_upper_end(laws, place, most) if laws.parts else infinite_loss(laws)
     if rough is None or rough.upper > most:
         return None
     return Reason("the other direction loses less: an upper end from wide cells", (rough.reason,))

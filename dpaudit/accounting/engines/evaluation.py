@@ -15,6 +15,7 @@ from flint import arb
 from dpaudit.accounting.engines.convolution import Composed, convolve_laws
 from dpaudit.accounting.engines.lattice import MASS_BITS, Lattice, at_most, log_moments, powers, unit_sum
 from dpaudit.accounting.engines.plan import Plan
+from dpaudit.accounting.model.search import Guess
 from dpaudit.accounting.model.transform import Reals
 from dpaudit.exact import Enclosure, Reason, ball, ball_endpoints, outward, working_precision
 
@@ -53,14 +54,24 @@ class Bump:
         for near, start, turn in ((gap, first, 1), (step - gap, first - 1, -1)):
             slow, fast = self.rate + turn * tilt, 3 * self.rate + turn * tilt
             count = min(math.ceil(FADED / (slow * step)) + 1, masses.size // 2)
-            places = np.arange(count)
             with working_precision(MASS_BITS):
                 fronts = [float((-ball(rate * near)).exp()) for rate in (slow, fast)]
                 rest = at_most((-ball(slow * (near + count * step))).exp())
-            weights = 2 * fronts[0] * self._falling(slow * step, count) - fronts[1] * self._falling(fast * step, count)
-            chosen = masses[(start + turn * places) % masses.size]
-            total += float((chosen * weights).sum()) + error * float(weights.sum()) + 2 * rest * whole
+            chosen, falling = _stretch(masses, start, turn, count), [self._falling(rate * step, count) for rate in (slow, fast)]
+            # The second sum is at most half of the first: little is lost when it is taken off.
+            sums, ends = ([float((part * one).sum()) for one in falling] for part in (chosen, 1.0))
+            total += 2 * fronts[0] * (sums[0] + error * ends[0]) - fronts[1] * (sums[1] + error * ends[1]) + 2 * rest * whole
         return self.height * total * ROOM
+
+
+def _stretch(masses: Reals, start: int, turn: int, count: int) -> Reals:
+    """So many masses from a place on, upward or downward, the last one being followed by the first."""
+    begin = start % masses.size
+    if turn == 1 and begin + count <= masses.size:
+        return masses[begin : begin + count]
+    if turn == -1 and begin >= count:
+        return masses[begin : begin - count : -1]
+    return masses[(start + turn * np.arange(count)) % masses.size]
 
 
 def bump_of(lattices: Sequence[Lattice], tilt: Fraction, size: int) -> Bump | None:
@@ -91,6 +102,7 @@ class Outside(NamedTuple):
 
 
 BLOCK: Final = 1 << 12  # Places whose weighted sums are kept together, so that a question adds up one block only
+NEWTON: Final = 24  # Steps after which a root is given up
 UNDERFLOW: Final = 2.0**-900  # More than all weights and products that are too small for doubles
 
 
@@ -192,6 +204,11 @@ class Evaluated:
         return first, max(first, last)
 
     @cached_property
+    def at_ends(self) -> tuple[Enclosure, Enclosure]:
+        """Delta at both ends, which bound it beyond them."""
+        return self.delta(self.ends[0]), self.delta(self.ends[1])
+
+    @cached_property
     def _outside(self) -> Outside:
         """What does not depend on epsilon."""
         tilt, step = self.plan.tilt, self.plan.step
@@ -232,26 +249,31 @@ class Evaluated:
         least, most = max(least, Fraction(0)), min(most, Fraction(1))
         return Enclosure(least, most, self._reason(terms, upper))
 
-    def near(self, log_delta: float) -> Fraction | None:
-        """About where the finite part of delta has this logarithm, by Newton's rule in floats, which only steers; None if lost."""
+    def near(self, log_delta: float) -> Guess | None:
+        """About where the finite part of delta has this logarithm, by Newton's rule in floats, and its slope; None if lost."""
         tilt, step, start = float(self.plan.tilt), float(self.plan.step), float(self._place(0))
-        scale, place = float(self._log_scale), float(self.plan.near[0] + self.plan.near[1]) / 2
+        scale, slope = float(self._log_scale), 0.0
+        low, high = max(start, 0.0), start + (self.plan.size - 2) * step
+        place = min(max(float(self.plan.near[0] + self.plan.near[1]) / 2, low), high)
         with np.errstate(all="ignore"):
-            for _ in range(12):
+            for _ in range(NEWTON):
                 first = math.floor((place - start) / step) + 1
-                if not 0 <= first < self.plan.size:
-                    return None
                 behind = place - start - first * step
                 gain, cost = (
                     one * math.exp(rate * behind) for one, rate in zip(self._sums(first)[:2], (tilt, 1 + tilt), strict=True)
                 )
-                if not 0 < cost < gain < math.inf:
-                    return None
-                moved = (scale - tilt * place + math.log(gain - cost) - log_delta) * (gain - cost) / cost
-                place += moved
-                if abs(moved) <= 1e-12 * abs(place):
+                if not 0 < cost < gain < math.inf:  # too far out for floats
+                    high, place = place, (low + place) / 2
+                    continue
+                slope = -cost / (gain - cost)
+                excess = scale - tilt * place + math.log(gain - cost) - log_delta
+                low, high = (place, high) if excess > 0 else (low, place)
+                before, place = place, place - excess / slope
+                if not low <= place <= high:
+                    place = (low + high) / 2
+                if abs(place - before) <= 1e-12 * abs(place):
                     break
-        return Fraction(place) if place > 0 else None
+        return (Fraction(place), slope) if place > 0 > slope else None
 
     def _finite(self, epsilon: Fraction, first: int) -> tuple[float, float, tuple[float, float]]:
         """Bounds on the weighted sum of tilted masses beyond epsilon, and their terms for rounding and for the window."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -20,6 +20,7 @@ from dpaudit.exact import Enclosure, Endpoint, Reason
 # An answer of one direction from the engines alone.
 Plain: TypeAlias = Callable[[Composition, Question], Enclosure]
 
+MISSED: Final = Fraction(1, 1 << 20)  # Relative distance below an epsilon at which other answers are compared with it
 INVERTED: Final = Fraction(1, 100)  # Relative width of an epsilon beyond which the finished profile is inverted
 RUNGS: Final = 10  # Epsilons below the greatest loss g are g - g/2^j for j up to this
 LARGE: Final = Fraction(1, 64)  # Deltas above which chords say more than moments, which say nothing at small epsilons
@@ -51,31 +52,43 @@ def finished(composition: Composition, question: Question, first: Enclosure, pla
 def _best(composition: Composition, question: Question, first: Enclosure | None, plain: Plain, *, sharp: bool = False) -> Enclosure:
     """The best ends of the engines, of few outcomes, and of the published choice, as long as they are needed."""
     found = [plain(composition, question) if first is None else first]
-    for one in _further(composition, question, plain, sharp=sharp):
+    for one in _further(composition, question, plain, found, sharp=sharp):
         if is_narrow(found[-1]):
             break
         found.append(_joined([found[-1], one]))
     return found[-1]
 
 
-def _further(composition: Composition, question: Question, plain: Plain, *, sharp: bool) -> Iterator[Enclosure]:
+def _further(
+    composition: Composition, question: Question, plain: Plain, found: Sequence[Enclosure], *, sharp: bool
+) -> Iterator[Enclosure]:
     """Answers, the cheap ones first; those that hold from one side only have the trivial end on the other."""
+    # An epsilon is asked of another answer only where its delta is small enough a little below the least one found so far.
     most: Endpoint = Fraction(1) if isinstance(question, DeltaAt) else float("inf")
-    if published := published_laws(composition):
+    end, place, target = found[-1].upper, None, Fraction(1)
+    if isinstance(question, EpsilonAt) and isinstance(end, Fraction) and end > 0:
+        place, target = DeltaAt(end * (1 - MISSED)), question.delta
+    published = published_laws(composition)
+    if published and (place is None or all(plain(way, place).lower <= target for way in published)):
         worst = max((plain(way, question) for way in published), key=lambda answer: answer.upper)
         yield Enclosure(Fraction(0), worst.upper, Reason(PUBLISHED, (worst.reason,)))
-    if sharp:
-        return
-    if (tilted := tilted_end(composition, question)) is not None:
-        yield tilted
-    above, below = counted_profile(dominating_laws(composition)), counted_profile(dominated_laws(composition))
-    if above is not None:
-        answer = above.answer(question)
-        yield Enclosure(Fraction(0), answer.upper, answer.reason)
+    if not sharp:
+        small = place is None or (least := tilted_end(composition, place)) is None or least.upper <= target
+        if small and (tilted := tilted_end(composition, question)) is not None:
+            yield tilted
+        above = counted_profile(dominating_laws(composition))
+        if above is not None:
+            answer = above.answer(question, "upper")
+            yield Enclosure(Fraction(0), answer.upper, answer.reason)
+    below = counted_profile(dominated_laws(composition))
     if below is not None:
-        answer = below.answer(question)
+        answer = below.answer(question, "lower")
         yield Enclosure(answer.lower, most, answer.reason)
-    if isinstance(question, DeltaAt) and (jump := largest_jump(dominated_laws(composition), question.epsilon)) is not None:
+    if (
+        not sharp
+        and isinstance(question, DeltaAt)
+        and (jump := largest_jump(dominated_laws(composition), question.epsilon)) is not None
+    ):
         yield jump
 
 

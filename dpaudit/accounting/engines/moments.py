@@ -12,7 +12,7 @@ from typing import Final
 from flint import arb
 
 from dpaudit.accounting.model.composition import Composition, infinite_loss
-from dpaudit.accounting.model.search import golden_section, log_of
+from dpaudit.accounting.model.search import Guess, golden_section, log_of
 from dpaudit.exact import Reason, ball, ball_endpoints, outward, working_precision
 
 PLACES: Final = 1024  # Orders that are tried have multiples of 1 over this as log2(order - 1)
@@ -62,7 +62,7 @@ def moment_bound(composition: Composition, epsilon: Fraction) -> MomentBound:
     return MomentBound(Fraction(bound), 1 + _order_at(best))
 
 
-def near_epsilon(composition: Composition, delta: Fraction) -> Fraction | None:
+def near_epsilon(composition: Composition, delta: Fraction) -> Guess | None:
     """About the epsilon at which the moment bound is delta, in floats, None where there is none: a search begins there."""
     finite = delta - infinite_loss(composition).upper
     if not isinstance(finite, Fraction) or finite <= 0:
@@ -73,8 +73,8 @@ def near_epsilon(composition: Composition, delta: Fraction) -> Fraction | None:
         """Where the bound of one order is as large."""
         return (found[1] - sought) / found[0]
 
-    least = epsilon(_floats(composition, _best_place(composition, epsilon)))
-    return Fraction(least) if 0 < least < math.inf else None
+    best = _floats(composition, _best_place(composition, epsilon))
+    return (Fraction(epsilon(best)), -best[0]) if 0 < epsilon(best) < math.inf else None
 
 
 def _best_place(composition: Composition, value: Callable[[tuple[float, float]], float]) -> int:

@@ -12,9 +12,11 @@ from dpaudit.accounting.engines.parts import Parts
 from dpaudit.accounting.engines.plan import Sketch, float_sketch, saddle_point
 
 TILTS_PER_OCTAVE: Final = 16  # The finest grid of tilts
-COARSER: Final = (64, 32, 16, 8, 4, 2)  # Steps of the grid that are tried in turn, for one composition to answer more questions
+# Tilts that serve many questions are those of round deltas: of 1e-6, which is asked most, and of others this far apart in standard
+# deviations, tried in turn.
+MIDDLE: Final = math.sqrt(12 * math.log(10))
+SPACINGS: Final = (4.0, 2.0, 1.0, 0.5, 0.25)
 FINEST: Final = -12 * TILTS_PER_OCTAVE  # Place of the smallest tilt, which serves all smaller epsilons
-JUMP: Final = 4  # Standard deviations; where the mean moves further between two places the tilted law is another one
 STEEPEST: Final = 40 * TILTS_PER_OCTAVE  # Place of the largest; a question beyond is about a loss at its greatest values
 
 
@@ -53,15 +55,21 @@ class Saddles:
         """The place before, where it bounds better by more than a nat: the tilted law jumps in between, to rare losses."""
         return place - 1 if place > FINEST and bound(place - 1) < bound(place) - 1 else place
 
-    def coarser(self, place: int, reach: float, widest: int = COARSER[0]) -> int:
-        """A place of the coarsest grid on which the composed mean moves by at most `reach` standard deviations."""
+    def coarser(self, place: int, reach: float, widest: float = SPACINGS[0]) -> int:
+        """A place that serves many questions, whose composed mean is at most `reach` standard deviations away."""
         # It depends on the composition and on the question alone, so answers do not depend on what was asked before.
-        deviation = math.sqrt(self.at(place)[2] or 1.0)
-        for step in COARSER:
-            if step <= widest and 2 ** (step / 2 / TILTS_PER_OCTAVE) - 1 <= reach / deviation / tilt_at(place):
-                found = min(max(round(place / step) * step, FINEST), STEEPEST)
-                if abs(self.at(found)[0] - self.at(place)[0]) <= JUMP * deviation:
-                    return found
+        mean, log_delta, variance = self.at(place)
+        deviation, depth = math.sqrt(variance or 1.0), math.sqrt(max(-2 * log_delta, 0.0))
+        for spacing in SPACINGS:
+            if spacing > widest:
+                continue
+            found = self.for_delta(-((MIDDLE + round((depth - MIDDLE) / spacing) * spacing) ** 2) / 2)
+            if found is None:
+                continue
+            other, _, spread = self.at(found)
+            least = min(deviation, math.sqrt(spread or 1.0))
+            if abs(tilt_at(found) - tilt_at(place)) * deviation <= reach and abs(other - mean) <= reach * least:
+                return found
         return place
 
     def _half(self, half: int) -> tuple[float, float, float]:

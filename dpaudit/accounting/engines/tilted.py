@@ -6,17 +6,17 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from dpaudit.accounting.engines.bounds import certified_bounds
-from dpaudit.accounting.engines.closed_forms import Profile, exact_profile
+from dpaudit.accounting.engines.closed_forms import Ends, Profile, exact_profile
 from dpaudit.accounting.engines.evaluation import Evaluated
 from dpaudit.accounting.engines.lattice import lattice_of
 from dpaudit.accounting.engines.parts import Parts, parts_of
 from dpaudit.accounting.engines.plan import WIDTH, Plan, choose_plan
-from dpaudit.accounting.engines.saddles import COARSER, saddles_of, tilt_at
+from dpaudit.accounting.engines.saddles import SPACINGS, saddles_of, tilt_at
 from dpaudit.accounting.laws.between import are_pairs_above, dominated_laws, dominating_laws
 from dpaudit.accounting.model.composition import Composition, DeltaAt, Question, greatest_loss, infinite_loss, is_narrow
 from dpaudit.accounting.model.search import log_of
@@ -26,10 +26,11 @@ from dpaudit.exact import Enclosure, Reason
 # Bits of the tail at which laws with endlessly many values are cut; the second where the first leaves too many values.
 TAILS: Final = (1200, 320)
 LARGEST: Final = Fraction(10**15)  # Epsilons beyond this are as good as this one for a plan
-NARROW_BETWEEN: Final = Fraction(1, 100)  # The same of delta above or below a class of mechanisms
+NARROW_BETWEEN: Final = Fraction(1, 100)  # The same of delta below a class of mechanisms
+NEARER: Final = Fraction(1, 5)  # The same above, from which on the lattice is nearer than moments
 NARROW: Final = Fraction(1, 10**6)  # Relative width of an epsilon that needs no lattice
-# Standard deviations by which the tilt of a lattice may miss, and of one that is only compared with; the widest step of the first.
-NEAR, ROUGHLY_NEAR, FINE = 1.0, 3.0, 8
+# Standard deviations by which the tilt of a lattice may miss, and of one that is only compared with; widest spacing of the first.
+NEAR, ROUGHLY_NEAR, FINE = 1.2, 3.0, 2.0
 SMALL_LATTICE: Final = 1 << 17  # Lattices of at most so many places are small
 # Relative widths that are tried until a plan is affordable.
 WIDTHS: Final = tuple(WIDTH * factor for factor in (1.0, 1.4, 2.0, 2.8, 4.0, 8.0, 16.0))
@@ -44,11 +45,17 @@ def sharp_lattice(composition: Composition, question: Question) -> Enclosure | N
     # Of laws that are pairs moments are never as near as a lattice, and take as long; closed forms come first.
     if not (above and below) or not are_pairs_above(composition) or exact_profile(highest) or exact_profile(lowest):
         return None
-    high = _answer(highest, above, question, WIDTHS)
-    low = high if below == above or high is None else _answer(lowest, below, question, WIDTHS)
-    # Between two laws a percent matters little, and what else could be tried is never so near.
-    wanted = NARROW_BETWEEN if highest != lowest and isinstance(question, DeltaAt) else Fraction(WIDTH)
-    return None if high is None or low is None or not (is_narrow(high, wanted) and is_narrow(low, wanted)) else _between(high, low)
+    if above == below:
+        both = _answer(highest, above, question, WIDTHS)
+        return both if both is not None and is_narrow(both, Fraction(WIDTH)) else None
+    high, low = _asked(highest, above, question, WIDTHS, "upper"), _asked(lowest, below, question, WIDTHS, "lower")
+    # Between two laws little matters, and what else could be tried from above is never so near.
+    if high is None or high.width > NEARER:
+        return None
+    found = _between(high.answer, low and low.answer)
+    if low is None or low.width > NARROW_BETWEEN:
+        found = found.intersect(certified_bounds(composition, question, upper=False))
+    return found
 
 
 def tilted_lattice(composition: Composition, question: Question) -> Enclosure | None:
@@ -62,7 +69,7 @@ def tilted_lattice(composition: Composition, question: Question) -> Enclosure | 
     if is_narrow(bounds, Fraction(WIDTH) if isinstance(question, DeltaAt) else NARROW):
         return bounds
     closed = highest != composition and not isinstance(bounds.upper, float) and exact_profile(highest) is not None
-    high = _answer(highest, above, question, WIDTHS) if above and not closed else None
+    high = _answer(highest, above, question, WIDTHS, "both" if below == above else "upper") if above and not closed else None
     low = high if below == above and not closed else _low(lowest, below, question)
     return bounds if high is None and low is None else bounds.intersect(_between(high, low))
 
@@ -89,13 +96,20 @@ def lattice_below(composition: Composition, question: Question) -> Enclosure:
 
 def _low(lowest: Composition, below: Parts | None, question: Question) -> Enclosure | None:
     """The lattice of laws below; None where there is none, or where a closed form is in the bounds already."""
-    return _answer(lowest, below, question, WIDTHS) if below and exact_profile(lowest) is None else None
+    return _answer(lowest, below, question, WIDTHS, "lower") if below and exact_profile(lowest) is None else None
 
 
-def rough_upper_end(composition: Composition, epsilon: Fraction) -> Enclosure | None:
-    """Delta of one direction between cheap ends, None where the lattice does not apply: it often shows that another counts."""
-    above = parts_of(composition, lower=False)
-    return _answer(dominating_laws(composition), above, DeltaAt(epsilon), (ROUGH,)) if above else None
+def rough_upper_end(composition: Composition, epsilon: Fraction, most: Fraction) -> Enclosure | None:
+    """Delta of one direction between cheap ends, None where the lattice does not apply: often another one's is `most` or more."""
+    # The lattice is that of epsilons where delta is `most`: at larger ones little matters but that delta is smaller.
+    above, highest = parts_of(composition, lower=False), dominating_laws(composition)
+    if not above or not is_standard():
+        return None
+    far = 0 < most < 1 and infinite_loss(highest).upper < most
+    found = _lattice_near(above, None, log_of(most), (ROUGH,)) if far else None
+    if found is not None and epsilon >= found.ends[0]:
+        return _delta_within(found, epsilon)
+    return _answer(highest, above, DeltaAt(epsilon), (ROUGH,), "upper")
 
 
 def lattice_for(composition: Composition, *, epsilon: Fraction, width: float = WIDTH) -> Evaluated | None:
@@ -104,18 +118,33 @@ def lattice_for(composition: Composition, *, epsilon: Fraction, width: float = W
     return _lattice_near(parts, float(epsilon), None, (width,)) if parts else None
 
 
-def _answer(composition: Composition, parts: Parts, question: Question, widths: tuple[float, ...]) -> Enclosure | None:
+def _answer(
+    composition: Composition, parts: Parts, question: Question, widths: tuple[float, ...], ends: Ends = "both"
+) -> Enclosure | None:
     """The answer on a lattice that suits the question; None where no plan does."""
-    return _asked(composition, parts, question, widths) if is_standard() else None
+    found = _asked(composition, parts, question, widths, ends)
+    return None if found is None else found.answer
 
 
-@lru_cache(maxsize=8)
-def _asked(composition: Composition, parts: Parts, question: Question, widths: tuple[float, ...]) -> Enclosure | None:
-    """The same in standard arithmetic; engines that follow each other ask alike."""
+class _Found(NamedTuple):
+    """An answer on a lattice, and the relative width of delta there."""
+
+    answer: Enclosure
+    width: Fraction
+
+
+def _asked(composition: Composition, parts: Parts, question: Question, widths: tuple[float, ...], ends: Ends) -> _Found | None:
+    """The same with its width, in standard arithmetic."""
+    return _ask(composition, parts, question, widths, ends) if is_standard() else None
+
+
+@lru_cache(maxsize=8)  # engines that follow each other ask alike
+def _ask(composition: Composition, parts: Parts, question: Question, widths: tuple[float, ...], ends: Ends) -> _Found | None:
+    """The same."""
     limit = infinite_loss(composition)
     if isinstance(question, DeltaAt):
         found = _lattice_near(parts, float(min(question.epsilon, LARGEST)), None, widths)
-        return None if found is None else _delta_within(found, question.epsilon)
+        return None if found is None else _with_width(told := _delta_within(found, question.epsilon), told)
     if limit.upper >= question.delta:
         return None
     finite = question.delta - Fraction(limit.lower)
@@ -124,8 +153,17 @@ def _asked(composition: Composition, parts: Parts, question: Question, widths: t
         return None
     evaluated = found
     near = evaluated.near(log_of(finite))
-    profile = Profile(lambda epsilon, _: _delta_within(evaluated, epsilon), limit, greatest_loss(composition), lambda _: near)
-    return profile.answer(question)
+    within = lru_cache(maxsize=16)(lambda epsilon: _delta_within(evaluated, epsilon))
+    profile = Profile(lambda epsilon, _: within(epsilon), limit, greatest_loss(composition), lambda _: near)
+    answer = profile.answer(question, ends)
+    place = near[0] if near is not None else answer.upper if ends == "upper" else answer.lower
+    return _with_width(answer, profile.at(place, Fraction(0)) if isinstance(place, Fraction) else limit)
+
+
+def _with_width(answer: Enclosure, told: Enclosure) -> _Found:
+    """An answer and the relative width of delta, 1 where nothing is known of it."""
+    lower, upper = Fraction(told.lower), Fraction(told.upper)  # ends of a delta
+    return _Found(answer, (upper - lower) / upper if upper else Fraction(1))
 
 
 def _delta_within(evaluated: Evaluated, epsilon: Fraction) -> Enclosure:
@@ -133,9 +171,9 @@ def _delta_within(evaluated: Evaluated, epsilon: Fraction) -> Enclosure:
     first, last = evaluated.ends
     found = evaluated.delta(epsilon)
     if epsilon < first:
-        return found.intersect(Enclosure(evaluated.delta(first).lower, Fraction(1), Reason("delta at a larger epsilon")))
+        return found.intersect(Enclosure(evaluated.at_ends[0].lower, Fraction(1), Reason("delta at a larger epsilon")))
     if epsilon > last:
-        return found.intersect(Enclosure(Fraction(0), evaluated.delta(last).upper, Reason("delta at a smaller epsilon")))
+        return found.intersect(Enclosure(Fraction(0), evaluated.at_ends[1].upper, Reason("delta at a smaller epsilon")))
     return found
 
 
@@ -148,7 +186,7 @@ def _lattice_near(parts: Parts, epsilon: float | None, log_delta: float | None, 
                 place = saddles.for_epsilon(epsilon or 0.0) if log_delta is None else saddles.for_delta(log_delta)
                 if place is None:
                     break
-                near, widest = (NEAR, FINE) if widths[0] <= WIDTH else (ROUGHLY_NEAR, COARSER[0])
+                near, widest = (NEAR, FINE) if widths[0] <= WIDTH else (ROUGHLY_NEAR, SPACINGS[0])
                 return _build_lattice(parts, tail, saddles.coarser(place, near, widest), tuple(widths))
     return None
 

@@ -5,27 +5,36 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeAlias
 
 from flint import arb
 
 from dpaudit.exact import Endpoint
 
 RELATIVE_WIDTH: Final = Fraction(1, 1 << 34)  # The search stops when the bracket is this narrow relative to its upper end
+CLOSE: Final = Fraction(1, 1 << 12)  # The same from which on it may stop where the function is near the target
 SMALLEST_POINT: Final = Fraction(1, 1 << 256)  # The search does not look below this point: the lower end is then 0
 MOST_STEPS: Final = 8  # Steps from a guess before the whole range is searched
 LONGEST_STEP: Final = 2.0**30  # Factor by which one of them may be longer than the one before
 OVERSHOT: Final = 2.0**-6  # How far they go beyond where the function is expected to cross, relative to their length
 CURVED: Final = 4  # About the error of a secant of relative length 1, relative to the distance of its root from its nearer end
+Guess: TypeAlias = tuple[Fraction, float]  # Where a search begins, and about the slope of the logarithm there, 0 if it is not known
 LARGEST_POINT: Final = Fraction(1 << 1024)  # The search does not look above this point: the upper end is then infinite
 
 
 def crossing(
-    value: Callable[[Fraction], Endpoint], target: Fraction, most: Endpoint, near: Fraction | None = None
+    value: Callable[[Fraction], Endpoint],
+    target: Fraction,
+    most: Endpoint,
+    near: Guess | None = None,
+    *,
+    slack: tuple[float, float] = (0.0, 0.0),
 ) -> tuple[Endpoint, Endpoint]:
     """A point where the function exceeds `target` (0 if there is none) and a point where it does not."""
     # `most` is a point from which on the function is known not to exceed the target, infinity when there is none; `near` is a
-    # guess. Every point is decided by evaluating the function; floats only choose where to look next.
+    # guess. Every point is decided by evaluating the function; floats only choose where to look next. The search also ends where
+    # the logarithm of the function at the lower or upper point is within the first or second `slack` of that of the target, if the
+    # points are close, too: where the function hardly falls, that alone says little.
     found_near = None if near is None else _around(value, target, near, most)
     if found_near is None and value(Fraction(0)) <= target:
         return Fraction(0), Fraction(0)
@@ -37,6 +46,8 @@ def crossing(
     excess_low, excess_high = _log_ratio(value(low), target), _log_ratio(value(high), target)
     slow = 0
     while high - low > high * RELATIVE_WIDTH and high > SMALLEST_POINT:
+        if high - low < high * CLOSE and (excess_low <= slack[0] != 0 or 0 < -excess_high <= slack[1]):
+            break
         middle = None if slow % 3 == 2 else _secant(low, high, excess_low, excess_high)
         middle = _bisection(low, high, slow) if middle is None else middle
         before, found = high - low, value(middle)
@@ -49,13 +60,16 @@ def crossing(
 
 
 def _around(
-    value: Callable[[Fraction], Endpoint], target: Fraction, near: Fraction, most: Endpoint
+    value: Callable[[Fraction], Endpoint], target: Fraction, guess: Guess, most: Endpoint
 ) -> tuple[Fraction, Fraction] | None:
     """Points beside a guess between which the function crosses the target, None where a few steps find none."""
+    near, slope = guess
     if not 0 < near < most:
         return None
     start, step = near, near * RELATIVE_WIDTH / 4
     above, excess = value(near) > target, _log_ratio(value(near), target)
+    if slope < 0 and math.isfinite(excess):
+        step = min(step + Fraction(abs(excess / slope) * (1 + OVERSHOT)), near / 2)
     for _ in range(MOST_STEPS):
         end = start + step if above else start - step
         if end <= 0 or end >= most:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from dpaudit.accounting import (
     Poisson,
+    Shuffle,
     approx_dp,
     bounded_range,
     compose,
@@ -26,6 +27,7 @@ from dpaudit.accounting import (
     rdp,
     zcdp,
 )
+from dpaudit.accounting.engines import bounds, closed_forms, contour, tilted
 from dpaudit.accounting.engines.bounds import certified_bounds
 from dpaudit.accounting.engines.cells import Raster, cells_of
 from dpaudit.accounting.engines.closed_forms import closed_form
@@ -195,14 +197,14 @@ def test_the_worse_direction_counts_and_a_rough_end_only_decides_which_it_is():
     found = evaluate(loss.composition, question)
     assert forward.lower > backward.upper
     assert forward.lower <= found.lower <= found.upper <= forward.upper
-    assert rough_upper_end(loss.reversed(), Fraction(found.lower)).upper <= question.delta
+    assert rough_upper_end(loss.reversed(), Fraction(found.lower), question.delta).upper <= question.delta
     turned = evaluate(loss.reversed().composition, question)
     assert (found.lower, found.upper) == (turned.lower, turned.upper)
 
 
 def test_a_law_that_is_known_from_above_only_is_left_to_the_bounds():
     assert tilted_lattice(3 * zcdp("1/2"), DeltaAt(Fraction(1))) is None
-    assert rough_upper_end(compose(zcdp("1/2"), gaussian(1)), Fraction(1)) is None
+    assert rough_upper_end(compose(zcdp("1/2"), gaussian(1)), Fraction(1), Fraction(1, 100)) is None
 
 
 def test_what_is_known_from_below_beside_it_still_counts():
@@ -297,3 +299,31 @@ def test_masses_that_do_not_add_up_to_one_are_not_computed_with():
     with working_precision(100):
         assert cells_of(Normal(Fraction(1)), raster, Fraction(1), Fraction(0), 300) is not None
         assert cells_of(Doubled(), raster, Fraction(1), Fraction(0), 300) is None
+
+
+def test_questions_around_a_round_delta_share_their_lines_and_lattices():
+    loss = compose(
+        *(laplace(Fraction(31 + step, 10)) for step in range(6)),
+        *(2 * gaussian(3 + step).sampled(Poisson("1/20")) for step in range(2)),
+    )
+    epsilon = Fraction(loss.epsilon(delta="1e-6").upper)
+    loss.delta(epsilon=epsilon)
+    before = tilted._small_lattice.cache_info().misses, contour._build_line.cache_info().misses
+    for step in range(1, 6):
+        loss.epsilon(delta=Fraction(1 + step, 10**6))
+        loss.delta(epsilon=epsilon * Fraction(100 + step, 100))
+    assert (tilted._small_lattice.cache_info().misses, contour._build_line.cache_info().misses) == before
+
+
+def test_an_answer_does_not_depend_on_what_was_asked_before():
+    def parts():
+        return 20 * randomized_response(epsilon="1/2", categories=2).sampled(Shuffle(40))
+
+    target = EpsilonAt(Fraction(1, 10**4))
+    fresh = evaluate(parts().composition, target)
+    for cache in (closed_forms.exact_profile, bounds._from_below, bounds._profile_above, bounds._profile_below, tilted._ask):
+        cache.cache_clear()
+    for place in range(2, 6):
+        evaluate(parts().composition, EpsilonAt(Fraction(place, 10**3)))
+    again = evaluate(parts().composition, target)
+    assert (fresh.lower, fresh.upper) == (again.lower, again.upper)
