@@ -33,7 +33,10 @@ MOST_COLUMNS: Final = 1024
 MOVES: Final = {"replace_one": 2, "add_remove": 1, "zero_out": 1}
 """By how many times the bound of a row one record moves a sum of slopes times rows."""
 
-_PROFILE_SHARE: Final = Fraction(3, 100)
+_PROFILES: Final = 2
+"""The second one is of rows that the first made standard: it sees columns that noise for the longest row hid."""
+
+_PROFILE_SHARE: Final = Fraction(6, 100)
 _MOMENT_SHARE: Final = Fraction(6, 100)
 _OWN_MOMENT_SHARE: Final = Fraction(1, 4)
 """That of the second moment where no profile makes rows standard first."""
@@ -79,7 +82,8 @@ class SolverPlan:
     intercept: int  # a constant in steps that every row ends in; 0 for none
     gradient: Release  # the release of one gradient, as it will be logged
     moment: Release | None  # the release of the second moment that comes before, or None
-    profile: Release | None = None  # that of the profile of columns and labels, which comes first, or None
+    profile: Release | None = None  # that of a profile of columns and labels, which come first, or None
+    profiles: int = 0  # how many profiles
 
     @property
     def bound(self) -> int:
@@ -89,7 +93,8 @@ class SolverPlan:
     @property
     def charges(self) -> tuple[Charge, ...]:
         """The entries that the release log will hold, in order."""
-        before = [release for release in (self.profile, self.moment) if release is not None]
+        counts = ((self.profile, self.profiles), (self.moment, 1))
+        before = [release for release, count in counts if release is not None for _ in range(count)]
         return (Charge((*before, *[self.gradient] * self.steps)),)
 
     def noise(self, release: Release) -> GaussianMechanism:
@@ -118,7 +123,7 @@ def default_plan(public: Public, *, standard: bool = True) -> SolverPlan:
         if standard and intercept:
             part, before = _MOMENT_SHARE, _PROFILE_SHARE
             moved = profile_sensitivity(bits, moves, weighted=public.weighted)
-            profile = gaussian_release(public, moved, multiplier**2 / before, 3 * public.features + 1 + public.weighted)
+            profile = gaussian_release(public, moved, multiplier**2 * _PROFILES / before, 3 * public.features + 1 + public.weighted)
         size, share = columns * (columns + 1) // 2, 1 - part - before
         moment = gaussian_release(public, moment_sensitivity(bound, moves), multiplier**2 / part, size)
     else:
@@ -127,7 +132,8 @@ def default_plan(public: Public, *, standard: bool = True) -> SolverPlan:
         steps = max(min(math.ceil(travel / _USUAL_PACE), most), _FEWEST_STEPS)
         travel = min(travel, Fraction(_LARGEST_PACE * steps))
     gradient = gaussian_release(public, moves * UNIT * bound, multiplier**2 * steps / share, columns * outputs)
-    return SolverPlan(public.records, outputs, steps, travel, bits, intercept, gradient, moment, profile)
+    profiles = 0 if profile is None else _PROFILES
+    return SolverPlan(public.records, outputs, steps, travel, bits, intercept, gradient, moment, profile, profiles)
 
 
 def profile_sensitivity(bits: int, moves: int, *, weighted: bool = False) -> int:
