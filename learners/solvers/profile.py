@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _LENGTH: Final = 1.15
 """Standard rows are clipped where they are so many times longer than usual."""
 
+_ROOM: Final = 1.5
+"""And here before the last profile, which is to see how columns vary, not how rows are clipped."""
+
 _SMALLEST: Final = 0.02
 """Variances count for no less than this part of the mean over columns: a record of a rare category is clipped all the same."""
 
@@ -87,17 +90,18 @@ class Standard:
         above, below, square = noisy[: 3 * width].reshape(3, width) / unit
         mean = above - below
         # James and Stein: a mean of which noise is as long a part as of this one is zero.
-        length = float(np.einsum("i,i->", mean, mean))
-        mean = mean * max(0.0, 1 - 2 * width * deviation**2 / length) if length > 0 else mean
+        square_mean = float(np.einsum("i,i->", mean, mean))
+        mean = mean * max(0.0, 1 - 2 * width * deviation**2 / square_mean) if square_mean > 0 else mean
         variances = square - np.square(mean)
         usual = max(float(variances.sum()), 0.0) / width + deviation / math.sqrt(width)
         share, weight = self._labels(noisy[3 * width :] / (unit * LABEL_TIMES), deviation / LABEL_TIMES)
+        length = _LENGTH if self.profiles + 1 >= plan.profiles else _ROOM
         same = replace(self, share=share, weight=weight, profiles=self.profiles + 1)
         moved = replace(same, centre=self.centre + mean * 2.0**plan.lattice_bits / self.factors)
         if _trust(deviation, usual) < _TRUSTED:
             # How long rows can be around this mean, with room for the noise of both.
             square = width * usual + deviation * math.sqrt(width) + 2 * width * deviation**2
-            longer = 1 / (_LENGTH * math.sqrt(square))
+            longer = 1 / (length * math.sqrt(square))
             return replace(moved, factors=self.factors * longer, known=False) if longer > _WORTH else replace(same, known=False)
         expected = np.square(self.parts) * (usual * width / float(np.einsum("i,i->", self.parts, self.parts)))
         trust = _trust(deviation, expected)
@@ -106,7 +110,7 @@ class Standard:
         # A column that has one value but in few records makes these few very long; noise would then be for the longest.
         rare = _rarity(np.maximum(above, 0.0), np.maximum(below, 0.0), np.maximum(square, floor), variances)
         parts = self.parts if self.known else np.clip(_SPARSE * np.sqrt(rare), _LEAST_PART, 1.0)
-        longest = _LENGTH * math.sqrt(float(np.einsum("i,i->", parts, parts)))
+        longest = length * math.sqrt(float(np.einsum("i,i->", parts, parts)))
         return replace(moved, factors=self.factors * parts / (longest * np.sqrt(variances)), parts=parts, known=True)
 
     def _labels(self, sums: NDArray[np.float64], deviation: float) -> tuple[float, float]:
