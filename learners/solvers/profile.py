@@ -100,7 +100,7 @@ class Standard:
         moved = replace(same, centre=self.centre + mean * 2.0**plan.lattice_bits / self.factors)
         if _trust(deviation, usual) < _TRUSTED:
             # How long rows can be around this mean, with room for the noise of both.
-            square = width * usual + deviation * math.sqrt(width) + 2 * width * deviation**2
+            square = width * usual + 2 * deviation * math.sqrt(width) + 2 * width * deviation**2
             longer = 1 / (length * math.sqrt(square))
             return replace(moved, factors=self.factors * longer, known=False) if longer > _WORTH else replace(same, known=False)
         expected = np.square(self.parts) * (usual * width / float(np.einsum("i,i->", self.parts, self.parts)))

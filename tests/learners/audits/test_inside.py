@@ -49,22 +49,22 @@ def test_the_log_of_a_run_is_what_a_fit_would_log(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_pair_uses_nearly_all_of_the_sensitivities(name):
     share = Inside(models(1)[name], PAIRS[name]).share
-    assert (0.99 if name == "softmax_releases" else 0.93) < share <= 1
+    assert (0.99 if name == "softmax_releases" else 0.94) < share <= 1
 
 
 def test_no_other_angle_moves_all_releases_much_farther():
-    """Shares of 6 and 88 %, distances (1 - c^2) and (1 - c) / 2 for signed records at cosine c: little is left beside c = -.9."""
+    """Shares of 6 and 91 %, distances (1 - c^2) and (1 - c) / 2 for signed records at cosine c: little is left beside c = -.9."""
     cosines = np.linspace(-1, 1, 2001)
-    used = 0.06 * (1 - cosines**2) + 0.88 * (1 - cosines) / 2
+    used = 0.06 * (1 - cosines**2) + 0.91 * (1 - cosines) / 2
     share = Inside(models(1)["quasi_newton_releases"], PAIRS["quasi_newton_releases"]).share
-    assert math.sqrt(used.max()) - 0.02 < share < math.sqrt(used.max() + 0.06)
+    assert math.sqrt(used.max()) - 0.02 < share < math.sqrt(used.max() + 0.03)
 
 
 def test_sums_at_zero_are_those_of_a_fit():
     model, pair = models(1)["kernel_releases"], PAIRS["kernel_releases"]
     plan = plan_fit(model, pair[0])
     seen = transcript(read_rows(model, pair[0], plan), plan.inner, source_from(np.random.default_rng(1)))
-    assert [value.tolist() for value, _ in (seen[0], *seen[2:4])] == [value.tolist() for value in Inside(model, pair)._sums_of(pair[0])]
+    assert [value.tolist() for value, _ in seen[:3]] == [value.tolist() for value in Inside(model, pair)._sums_of(pair[0])]
 
 
 def test_an_audit_of_a_secret_order_logs_nothing_that_every_record_would_pay_for():

@@ -73,7 +73,7 @@ def test_a_watched_fit_is_the_fit():
     with recording() as watched:
         seen = transcript(rows, PLAN, source_from(np.random.default_rng(5)))
     assert log == watched
-    assert [(7,), (7,), (6,), *[(3,)] * PLAN.steps] == [noisy.shape for _, noisy in seen]
+    assert [(7,), (6,), *[(3,)] * PLAN.steps] == [noisy.shape for _, noisy in seen]
     assert weights.shape == (3,)
     with recording() as silent:
         transcript(rows, PLAN, noisy=False)
