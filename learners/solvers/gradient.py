@@ -49,14 +49,17 @@ def solve(rows: Rows, plan: SolverPlan, source: BitSource | None = None, loss: S
 
 
 def _descend_standard(rows: Rows, plan: SolverPlan, source: BitSource | None, loss: SlopeRule) -> NDArray[np.int64]:
-    """Quasi-Newton steps on rows made standard by the released profile, from the best score of all records alike."""
+    """Quasi-Newton steps on rows made standard by the released profiles, from the best score of all records alike."""
     if plan.profile is None:
         raise ValueError("the plan has no profile")
     weighted = plan.profile.dimension % 3 == 2
-    sums = sum_profile(rows, plan.lattice_bits, weighted=weighted)
-    standard = Standard.of(plan.noise(plan.profile).release(sums, source), plan)
+    standard, made = Standard.unread(rows.steps.shape[1] - 1), rows
+    for _ in range(plan.profiles):
+        sums = sum_profile(made, plan.lattice_bits, weighted=weighted)
+        standard = standard.refine(plan.noise(plan.profile).release(sums, source), plan)
+        made = standard.apply(rows, plan)
     rule = weighted_rule(loss, balance(standard.share)) if loss.balanced else loss
-    rule, made = replace(rule, strength=standard.weight), standard.apply(rows, plan)
+    rule = replace(rule, strength=standard.weight)
     start = np.zeros(rows.steps.shape[1])
     if rule.start is not None:
         start[-1] = rule.start(standard.share) / (plan.intercept / 2.0**plan.lattice_bits)

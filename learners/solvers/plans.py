@@ -34,6 +34,11 @@ MOVES: Final = {"replace_one": 2, "add_remove": 1, "zero_out": 1}
 """By how many times the bound of a row one record moves a sum of slopes times rows."""
 
 _PROFILE_SHARE: Final = Fraction(3, 100)
+"""That of one profile."""
+
+_FINE: Final = 200
+"""Where noise of a mean is below one part in so many of the longest row, a second profile of rows moved by the first is made."""
+
 _MOMENT_SHARE: Final = Fraction(6, 100)
 _OWN_MOMENT_SHARE: Final = Fraction(1, 4)
 """That of the second moment where no profile makes rows standard first."""
@@ -79,7 +84,8 @@ class SolverPlan:
     intercept: int  # a constant in steps that every row ends in; 0 for none
     gradient: Release  # the release of one gradient, as it will be logged
     moment: Release | None  # the release of the second moment that comes before, or None
-    profile: Release | None = None  # that of the profile of columns and labels, which comes first, or None
+    profile: Release | None = None  # that of a profile of columns and labels, which come first, or None
+    profiles: int = 0  # how many profiles
 
     @property
     def bound(self) -> int:
@@ -89,7 +95,8 @@ class SolverPlan:
     @property
     def charges(self) -> tuple[Charge, ...]:
         """The entries that the release log will hold, in order."""
-        before = [release for release in (self.profile, self.moment) if release is not None]
+        counts = ((self.profile, self.profiles), (self.moment, 1))
+        before = [release for release, count in counts if release is not None for _ in range(count)]
         return (Charge((*before, *[self.gradient] * self.steps)),)
 
     def noise(self, release: Release) -> GaussianMechanism:
@@ -112,14 +119,15 @@ def default_plan(public: Public, *, standard: bool = True) -> SolverPlan:
     if public.records * bound * max(UNIT, OFF_DIAGONAL * bound * newton) > _ROOM:
         raise InvalidArgument("DPA108", f"sums over {public.records} records do not fit 64 bits. Fit on fewer.")
     outputs = outputs_of(public.classes)
-    travel, steps, moment, profile = Fraction(0), _MOMENT_STEPS, None, None
+    travel, steps, moment, profile, profiles = Fraction(0), _MOMENT_STEPS, None, None, 0
     if newton:
-        part, before = _OWN_MOMENT_SHARE, Fraction(0)
+        part = _OWN_MOMENT_SHARE
         if standard and intercept:
-            part, before = _MOMENT_SHARE, _PROFILE_SHARE
+            part = _MOMENT_SHARE
             moved = profile_sensitivity(bits, moves, weighted=public.weighted)
-            profile = gaussian_release(public, moved, multiplier**2 / before, 3 * public.features + 1 + public.weighted)
-        size, share = columns * (columns + 1) // 2, 1 - part - before
+            profile = gaussian_release(public, moved, multiplier**2 / _PROFILE_SHARE, 3 * public.features + 1 + public.weighted)
+            profiles = 1 + (profile.parameter("sigma") * _FINE <= public.records << 2 * bits)
+        size, share = columns * (columns + 1) // 2, 1 - part - profiles * _PROFILE_SHARE
         moment = gaussian_release(public, moment_sensitivity(bound, moves), multiplier**2 / part, size)
     else:
         travel, share = _MARGIN_NOISE * public.records / (multiplier * moves), Fraction(1)
@@ -127,7 +135,7 @@ def default_plan(public: Public, *, standard: bool = True) -> SolverPlan:
         steps = max(min(math.ceil(travel / _USUAL_PACE), most), _FEWEST_STEPS)
         travel = min(travel, Fraction(_LARGEST_PACE * steps))
     gradient = gaussian_release(public, moves * UNIT * bound, multiplier**2 * steps / share, columns * outputs)
-    return SolverPlan(public.records, outputs, steps, travel, bits, intercept, gradient, moment, profile)
+    return SolverPlan(public.records, outputs, steps, travel, bits, intercept, gradient, moment, profile, profiles)
 
 
 def profile_sensitivity(bits: int, moves: int, *, weighted: bool = False) -> int:

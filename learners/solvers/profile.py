@@ -1,4 +1,4 @@
-"""The profile of rows, released first: noisy sums, sizes and squares of columns and a count of labels; rows are then standard."""
+"""Profiles of rows, released first: noisy sums, sizes and squares of columns and a count of labels; rows are then standard."""
 
 from __future__ import annotations
 
@@ -22,11 +22,17 @@ if TYPE_CHECKING:
 _LENGTH: Final = 1.15
 """Standard rows are clipped where they are so many times longer than usual."""
 
+_ROOM: Final = 1.5
+"""And here before the last profile, which is to see how columns vary, not how rows are clipped."""
+
 _SMALLEST: Final = 0.02
 """Variances count for no less than this part of the mean over columns: a record of a rare category is clipped all the same."""
 
 _TRUSTED: Final = 0.7
 """Rows stay as they are where noise of a column's moments is larger than the mean variance of columns."""
+
+_WORTH: Final = 1.5
+"""Where columns are hidden, rows are centred and scaled alike if that makes them so many times longer."""
 
 _SPARSE: Final = 1.5
 """Columns are divided by their deviation, and by more where this times the root of the share of unusual records is below 1."""
@@ -55,45 +61,65 @@ def sum_profile(rows: Rows, bits: int, *, weighted: bool = False) -> NDArray[np.
 
 @dataclass(frozen=True, eq=False)
 class Standard:
-    """What a profile says of rows: where they are centred, how columns are scaled, and the share of the second class.
+    """What profiles say of rows: where they are centred, how columns are scaled, and the share of the second class.
 
-    A public map once the profile is released: each row is moved, scaled and clipped by itself.
+    A public map once the profiles are released: each row is moved, scaled and clipped by itself.
     """
 
     centre: NDArray[np.float64]  # in steps
     factors: NDArray[np.float64]  # by column
-    share: float
+    parts: NDArray[np.float64]  # of its deviation that each column is scaled to
+    share: float = 0.5
     weight: float = 1.0  # mean weight of the records
-    known: bool = True  # whether noise leaves enough of the columns to be seen
+    known: bool = False  # whether noise leaves enough of the columns to be seen
+    profiles: int = 0  # how many it comes from
 
     @classmethod
-    def of(cls, noisy: NDArray[np.int64], plan: SolverPlan) -> Self:
-        """Read a noisy profile; where noise hides how columns vary, rows stay as they are."""
+    def unread(cls, width: int) -> Self:
+        """The map before the first profile, which leaves rows as they are."""
+        return cls(np.zeros(width), np.ones(width), np.ones(width))
+
+    def refine(self, noisy: NDArray[np.int64], plan: SolverPlan) -> Self:
+        """Read a noisy profile of the rows that this map makes; where noise hides how columns vary, all are scaled alike."""
+        # Noise is for the longest row. Once rows are centred and scaled, later profiles see what was small beside it
+        # (Biswas, Dong, Kamath, Ullman 2020, CoinPress).
         if plan.profile is None:
             raise ValueError("the plan has no profile")
-        width, unit = (len(noisy) - 1) // 3, float(plan.records << 2 * plan.lattice_bits)
+        width, unit = len(self.centre), float(plan.records << 2 * plan.lattice_bits)
         deviation = float(plan.profile.parameter("sigma")) / unit
         above, below, square = noisy[: 3 * width].reshape(3, width) / unit
         mean = above - below
-        seen, *total = (noisy[3 * width :] / (unit * LABEL_TIMES)).tolist()
-        weight = min(max(total[0], 2.0**-12, deviation / LABEL_TIMES), 1.0) if total else 1.0
-        least = min(0.5, _FEWEST * deviation / LABEL_TIMES / weight)
-        share = min(max(seen / weight, least), 1 - least)
         # James and Stein: a mean of which noise is as long a part as of this one is zero.
-        length = float(np.einsum("i,i->", mean, mean))
-        mean = mean * max(0.0, 1 - 2 * width * deviation**2 / length) if length > 0 else mean
-        usual = max(float((square - np.square(mean)).sum()), 0.0) / width + deviation / math.sqrt(width)
-        trust = 1 / (1 + (deviation / usual) ** 2)
-        if trust < _TRUSTED:
-            return cls(np.zeros(width), np.ones(width), share, weight, known=False)
-        variances = trust * (square - np.square(mean)) + (1 - trust) * usual
-        floor = max(_SMALLEST * usual, deviation)
-        deviations = np.sqrt(np.maximum(variances, floor))
+        square_mean = float(np.einsum("i,i->", mean, mean))
+        mean = mean * max(0.0, 1 - 2 * width * deviation**2 / square_mean) if square_mean > 0 else mean
+        variances = square - np.square(mean)
+        usual = max(float(variances.sum()), 0.0) / width + deviation / math.sqrt(width)
+        share, weight = self._labels(noisy[3 * width :] / (unit * LABEL_TIMES), deviation / LABEL_TIMES)
+        length = _LENGTH if self.profiles + 1 >= plan.profiles else _ROOM
+        same = replace(self, share=share, weight=weight, profiles=self.profiles + 1)
+        moved = replace(same, centre=self.centre + mean * 2.0**plan.lattice_bits / self.factors)
+        if _trust(deviation, usual) < _TRUSTED:
+            # How long rows can be around this mean, with room for the noise of both.
+            square = width * usual + 2 * deviation * math.sqrt(width) + 2 * width * deviation**2
+            longer = 1 / (length * math.sqrt(square))
+            return replace(moved, factors=self.factors * longer, known=False) if longer > _WORTH else replace(same, known=False)
+        expected = np.square(self.parts) * (usual * width / float(np.einsum("i,i->", self.parts, self.parts)))
+        trust = _trust(deviation, expected)
+        floor = np.maximum(_SMALLEST * expected, np.minimum(deviation, expected))
+        variances = np.maximum(trust * variances + (1 - trust) * expected, floor)
         # A column that has one value but in few records makes these few very long; noise would then be for the longest.
-        rare = _rarity(np.maximum(above, 0.0), np.maximum(below, 0.0), np.maximum(square, floor), np.square(deviations))
-        parts = np.clip(_SPARSE * np.sqrt(rare), _LEAST_PART, 1.0)
-        longest = _LENGTH * math.sqrt(float(np.einsum("i,i->", parts, parts)))
-        return cls(mean * 2.0**plan.lattice_bits, parts / (longest * deviations), share, weight)
+        rare = _rarity(np.maximum(above, 0.0), np.maximum(below, 0.0), np.maximum(square, floor), variances)
+        parts = self.parts if self.known else np.clip(_SPARSE * np.sqrt(rare), _LEAST_PART, 1.0)
+        longest = length * math.sqrt(float(np.einsum("i,i->", parts, parts)))
+        return replace(moved, factors=self.factors * parts / (longest * np.sqrt(variances)), parts=parts, known=True)
+
+    def _labels(self, sums: NDArray[np.float64], deviation: float) -> tuple[float, float]:
+        """The share of the second class and the mean weight, by the profiles so far."""
+        old = self.profiles / (self.profiles + 1)
+        least, (seen, *total) = deviation / math.sqrt(self.profiles + 1), sums.tolist()
+        weight = min(max(old * self.weight + (1 - old) * total[0], 2.0**-12, least), 1.0) if total else 1.0
+        share, least = (old * self.share * self.weight + (1 - old) * seen) / weight, min(0.5, _FEWEST * least / weight)
+        return min(max(share, least), 1 - least), weight
 
     def apply(self, rows: Rows, plan: SolverPlan) -> Rows:
         """Standard rows on the lattice of the plan, dense, each clipped by itself to its largest norm."""
@@ -106,6 +132,11 @@ class Standard:
         """The weights of rows as they came, which give the scores of their standard rows as far as none is clipped."""
         own = weights[:-1] * self.factors
         return np.append(own, weights[-1] - np.einsum("i,i->", own, self.centre) / plan.intercept)
+
+
+def _trust(deviation: float, variances: Any) -> Any:
+    """The part of a noisy variance to believe beside the one that was expected."""
+    return 1 / (1 + (deviation / variances) ** 2)
 
 
 def _rarity(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -160,7 +161,8 @@ class Inside:
     def _releases(self) -> list[tuple[Release, int]]:
         """The kinds of release of a fit, each with how often it is made."""
         plan = self._solver
-        return [*((release, 1) for release in (plan.profile, plan.moment) if release is not None), (plan.gradient, plan.steps)]
+        before = ((plan.profile, plan.profiles), (plan.moment, 1))
+        return [*((release, times) for release, times in before if release is not None), (plan.gradient, plan.steps)]
 
     @cached_property
     def _sums(self) -> list[list[NDArray[np.int64]]]:
@@ -178,7 +180,8 @@ class Inside:
     def _sums_of(self, records: Records) -> list[NDArray[np.int64]]:
         """What the solver gives to its mechanisms first: profile and second moment, if it has any, and the gradient at zero."""
         seen = transcript(read_rows(self.model, records, self._plan), self._solver, noisy=False)
-        return [value for value, _ in seen[: len(self._releases)]]
+        places = [0, *accumulate(times for _, times in self._releases[:-1])]
+        return [seen[place][0] for place in places]
 
 
 def _features(model: PrivateEstimator, records: Records) -> Any:

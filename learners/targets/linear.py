@@ -43,7 +43,7 @@ def rows_of(records: Sequence[Record], plan: SolverPlan) -> Rows:
 
 
 PLAN: Final = default_plan(_public(4, 2))
-"""A profile, a second moment and eight gradients; so few records have a profile that changes nothing, so all fits begin alike."""
+"""Profiles, a second moment and eight gradients; so few records have profiles that change nothing, so all fits begin alike."""
 
 _FIRST: Final = (cast("Release", PLAN.moment), PLAN.gradient)
 
@@ -95,8 +95,8 @@ def sample_weights(records: Sequence[Record], count: int, rng: Generator) -> NDA
 
 @cache
 def _first_sums(records: tuple[Record, ...]) -> list[NDArray[np.int64]]:
-    """The second moment and the first gradient before their noise; the profile comes before them."""
-    return [value for value, _ in transcript(rows_of(records, PLAN), PLAN, noisy=False)[1 : 1 + len(_FIRST)]]
+    """The second moment and the first gradient before their noise; the profiles come before them."""
+    return [value for value, _ in transcript(rows_of(records, PLAN), PLAN, noisy=False)[PLAN.profiles :][: len(_FIRST)]]
 
 
 @cache

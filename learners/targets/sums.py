@@ -43,10 +43,10 @@ PAIRS: Final[dict[str, tuple[Records, Records]]] = {
 which the polynomial kernel is on the unit sphere, for the last."""
 
 _DESCRIPTIONS: Final = {
-    "quasi_newton_releases": "profile, moment and all gradients of a linear classifier; one record turns and changes its label",
+    "quasi_newton_releases": "profiles, moment and all gradients of a linear classifier; one record turns and changes its label",
     "softmax_releases": "all gradients of a linear classifier of three classes; one record changes its sign",
-    "kernel_releases": "profile, moment and all gradients on random Fourier features; one record moves and changes its label",
-    "polynomial_releases": "profile, moment and all gradients on monomials; one record turns and changes its label",
+    "kernel_releases": "profiles, moment and all gradients on random Fourier features; one record moves and changes its label",
+    "polynomial_releases": "profiles, moment and all gradients on monomials; one record turns and changes its label",
 }
 
 

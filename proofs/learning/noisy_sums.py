@@ -90,7 +90,7 @@ NODES: Final = (
     ),
     source(
         "descent",
-        "A fit is at most a profile, a second moment and the planned gradients, with rounded Gaussian noise; the rest follows.",
+        "A fit is at most two profiles, a second moment and the planned gradients, with rounded Gaussian noise; the rest follows.",
         f"{_SOLVING}exactly_what_was_planned_is_released",
         f"{_SOLVING}the_first_gradient_is_the_sum_of_the_rows_by_their_class",
         f"{_SOLVING}order_and_storage_of_the_records_change_no_bit",

@@ -61,7 +61,7 @@ def test_records_of_other_columns_and_labels_move_it_by_all_of_that(weighted):
 def test_no_standard_row_is_longer_than_its_bound_whatever_was_released(records, noisy):
     plan = plan_of(records=10, features=2, epsilon=1000)
     rows = rows_of(records, plan.lattice_bits, plan.intercept)
-    made = Standard.of(np.array(noisy), plan).apply(rows, plan)
+    made = Standard.unread(2).refine(np.array(noisy), plan).refine(np.array(noisy[::-1]), plan).apply(rows, plan)
     assert made.bound == rows.bound
     assert max(map(length, made.steps)) <= made.bound**2
     assert made.labels is rows.labels
@@ -70,7 +70,7 @@ def test_no_standard_row_is_longer_than_its_bound_whatever_was_released(records,
 def test_a_standard_row_depends_on_its_record_alone():
     plan, random = plan_of(records=50, features=2), np.random.default_rng(0)
     records = [(row.tolist(), 0, 0) for row in random.normal(size=(50, 2)) / 3]
-    standard = Standard(np.array([100.0, -50.0]), np.array([2.0, 0.5]), 0.5)
+    standard = Standard(np.array([100.0, -50.0]), np.array([2.0, 0.5]), np.ones(2))
     whole = standard.apply(rows_of(records, plan.lattice_bits, plan.intercept), plan).steps
     for place in (0, 17, 49):
         alone = standard.apply(rows_of([records[place]], plan.lattice_bits, plan.intercept), plan).steps
@@ -80,14 +80,14 @@ def test_a_standard_row_depends_on_its_record_alone():
 def test_weights_of_standard_rows_are_given_back_for_rows_as_they_came():
     plan, random = plan_of(features=2), np.random.default_rng(1)
     rows = rows_of([(row.tolist(), 0, 0) for row in random.normal(size=(40, 2)) / 8], plan.lattice_bits, plan.intercept)
-    standard, weights = Standard(np.array([100.0, -50.0]), np.array([1.5, 0.5]), 0.5), np.array([0.7, -2.0, 3.0])
+    standard, weights = Standard(np.array([100.0, -50.0]), np.array([1.5, 0.5]), np.ones(2)), np.array([0.7, -2.0, 3.0])
     scores = standard.apply(rows, plan).steps @ weights
     assert np.allclose(scores, rows.steps @ standard.undo(weights, plan), atol=8)
 
 
 def test_where_noise_hides_the_columns_rows_stay_as_they_are():
     plan = plan_of(records=4, features=2, epsilon=1)
-    standard = Standard.of(np.zeros(7, dtype=np.int64), plan)
+    standard = Standard.unread(2).refine(np.zeros(7, dtype=np.int64), plan)
     assert ([0, 0], [1, 1], 0.5) == (standard.centre.tolist(), standard.factors.tolist(), standard.share)
 
 
@@ -99,13 +99,49 @@ def test_columns_far_from_the_middle_of_their_range_cost_no_accuracy():
     rows = to_rows(features, labels, feature_norm=1, lattice_bits=plan.lattice_bits, intercept=plan.intercept)
     found = [solve(rows, plan, source_from(np.random.default_rng(seed))) for seed in range(3)]
     assert 0.9 < min(np.mean((rows.margins(weights) > 0) == labels) for weights in found)
-    assert np.median([abs(weights).max() for weights in found]) < 2 ** (WEIGHT_BITS + 8)
+    assert np.median([abs(weights).max() for weights in found]) < 2 ** (WEIGHT_BITS + 10)
+    assert np.median([abs(weights[2] / weights[0]) for weights in found]) < 0.5  # the one that has one value
 
 
 def test_rare_categories_are_scaled_less_than_their_deviation():
     plan, random = plan_of(records=20_000, features=3, epsilon=100), np.random.default_rng(4)
     features = np.column_stack([random.normal(size=20_000) / 5, random.random((20_000, 2)) < [0.5, 0.01]]) * [1, 0.5, 0.5]
     rows = to_rows(features, np.zeros(20_000, dtype=np.int64), feature_norm=1, lattice_bits=12, intercept=plan.intercept)
-    scales = Standard.of(sum_profile(rows, 12), plan).factors * features.std(axis=0)
+    scales = Standard.unread(3).refine(sum_profile(rows, 12), plan).factors * features.std(axis=0)
     assert np.allclose(scales[:2] / scales[0], 1, atol=0.05)  # as both vary alike
     assert 0.1 < scales[2] / scales[0] < 0.35
+
+
+def test_a_second_profile_sees_columns_that_the_first_one_hid():
+    plan, random = plan_of(records=20_000, features=3, epsilon=3), np.random.default_rng(5)
+    wide = random.normal(size=(20_000, 2)) / 500 + [0.3, -0.4]
+    features = np.column_stack([wide, random.choice([-0.5, 0.5], size=20_000)])
+    rows = to_rows(features, np.zeros(20_000, dtype=np.int64), feature_norm=1, lattice_bits=12, intercept=plan.intercept)
+    deviations, standard, made = np.array([1 / 500, 1 / 500, 0.5]), Standard.unread(3), rows
+    parts = []
+    for _ in range(2):
+        standard = standard.refine(sum_profile(made, 12), plan)
+        made = standard.apply(rows, plan)
+        parts.append(standard.factors * deviations)
+    assert 0.2 > max(parts[0][:2] / parts[0][2])
+    assert 0.5 < min(parts[1][:2] / parts[1][2])
+
+
+def test_where_all_columns_are_small_beside_noise_rows_are_centred_and_scaled_alike():
+    plan, random = plan_of(records=20_000, features=3, epsilon=Fraction(1, 2)), np.random.default_rng(6)
+    features = random.normal(size=(20_000, 3)) / 200 + [0.3, -0.4, 0.5]
+    rows = to_rows(features, np.zeros(20_000, dtype=np.int64), feature_norm=1, lattice_bits=12, intercept=plan.intercept)
+    standard = Standard.unread(3).refine(sum_profile(rows, 12), plan)
+    assert not standard.known
+    assert 1 == len(set(standard.factors))
+    assert 2 < standard.factors[0] < 200 / np.sqrt(3)  # longer, but not so long that most are clipped
+    assert np.allclose(features.mean(axis=0) * 2**12, standard.centre, rtol=0.05)
+
+
+def test_shares_of_all_profiles_count_alike():
+    plan = plan_of(records=1000, features=1, epsilon=100)
+    standard = Standard.unread(1)
+    for share in (0.2, 0.3):
+        standard = standard.refine(np.array([0, 0, 0, int(share * (2000 << 2 * plan.lattice_bits))]), plan)
+    assert 0.25 == pytest.approx(standard.share)
+    assert 2 == standard.profiles == plan.profiles
