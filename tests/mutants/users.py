@@ -30,7 +30,7 @@ from dpaudit.accounting.engines.binary import many_binary
 from dpaudit.accounting.engines.closed_forms import closed_form
 from dpaudit.accounting.engines.contour import contour
 from dpaudit.accounting.engines.jumps import largest_jump
-from dpaudit.accounting.engines.shape import implied
+from dpaudit.accounting.engines.shape import below_chords, implied, known_at
 from dpaudit.accounting.engines.tilted import tilted_lattice
 from dpaudit.accounting.engines.tilts import tilted_end
 from dpaudit.accounting.laws.unsampled import published_laws
@@ -167,6 +167,8 @@ def shapes_imply_ends_around_the_truth(exact):
     ended = implied(Fraction(1), [], (Fraction(2), Fraction(1, 100)))
     assert ended.upper >= Fraction(1, 100)
     assert implied(Fraction(1), known[:1], None).lower <= truth.lower
+    chord = below_chords(Fraction(1), [known_at(*one) for one in known])
+    assert truth.upper <= chord.upper < Fraction(3, 10)
 
 
 def many_equal_binary_losses_are_counted(exact):
