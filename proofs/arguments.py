@@ -53,10 +53,10 @@ LEMMAS: Final = (
     ),
     Lemma(
         "arguments.root_above",
-        "One more than the whole root s of m - 1 has a square of at least m; so x, in units of F, is at least the root of n/d.",
-        "s:int m:int n d F x",
-        ("0 < F", "1 <= d", "m - 1 < (s + 1)**2", "n*F <= m*d", "x*x*F == (s + 1)**2"),
-        "n <= x*x*d",
+        "One more than the whole root of m - 1 has a square q above m - 1; so q/F is at least n/d, where m is n F/d rounded up.",
+        "m:int q:int n d F",
+        ("1 <= d", "m - 1 < q", "n*F <= m*d"),
+        "n*F <= q*d",
         "integer square roots",
     ),
     Lemma(

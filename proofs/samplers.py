@@ -32,10 +32,10 @@ LEMMAS: Final = (
     ),
     Lemma(
         "samplers.lazy_above",
-        "If v >= N x then U is not below x; no third answer is given.",
-        "U N x v",
-        ("0 < N", "v <= U*N", "U*N < v + 1", "N*x <= v"),
-        "not U < x",
+        "If v >= N x then U is not below x, where U N is u; no third answer is given.",
+        "u N x v",
+        ("0 < N", "v <= u", "u < v + 1", "N*x <= v"),
+        "not u < N*x",
         _LAZY,
     ),
     Lemma(
@@ -97,10 +97,10 @@ LEMMAS: Final = (
     ),
     Lemma(
         "samplers.even_place",
-        "If c v/N and c (v + 1)/N, less one part of N, have the whole part l, so has c U: U is drawn evenly among c places.",
-        "U N v:int c:int l:int",
-        ("0 < N", "1 <= c", "v <= U*N", "U*N < v + 1", "l*N <= v*c", "(v + 1)*c <= (l + 1)*N"),
-        "l <= c*U and c*U < l + 1",
+        "If c v/N and c (v + 1)/N, less one part of N, have the whole part l, so has c U, where U N is v + d: c places are even.",
+        "d N v:int c:int l:int",
+        ("1 <= c", "0 <= d", "d < 1", "l*N <= v*c", "(v + 1)*c <= (l + 1)*N"),
+        "l*N <= c*v + c*d and c*v + c*d < (l + 1)*N",
         _CHOICE + "noisy max on a lattice",
     ),
     Lemma(
@@ -282,9 +282,9 @@ LEMMAS: Final = (
     ),
     Lemma(
         "samplers.digits_room",
-        "A top digit below the bound Q, and what lies below it, make a number below L; one more fits too.",
-        "T:int Q:int S:int L:int r:int",
-        ("1 <= S", "0 <= T", "T < Q", "Q*S <= L", "0 <= r", "r < S"),
+        "A top digit T below the bound T + d + 1, and what lies below it, make a number below L; one more fits too.",
+        "T:int d:int S:int L:int r:int",
+        ("1 <= S", "0 <= d", "T*S + d*S + S <= L", "0 <= r", "r < S"),
         "T*S + r < L and T*S + r + 1 <= L",
         _LAWS + "geometric digits",
     ),

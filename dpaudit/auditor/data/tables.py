@@ -71,6 +71,10 @@ def _places_in(own: Sequence[Row]) -> dict[int, int]:
     return _latest[0][1]
 
 
+_WITHOUT_GAPS: Final = tuple(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64))
+"""Columns of pandas that hold no missing number."""
+
+
 def _pandas_take(data: Any, places: list[int]) -> Any:
     """Take rows; labels that only count them are counted again, as in a file that never held the others."""
     taken = data.iloc[places]
@@ -81,7 +85,9 @@ def _pandas_make(data: Any, rows: list[Row]) -> Any:
     """Make a table with the same columns and types; labels that do not count are those of the first rows again."""
     columns = {name: [row[name] if _can_hold(kind, row[name]) else None for row in rows] for name, kind in data.dtypes.items()}
     # A missing number makes floats of a column of integers, as where a file is read.
-    kinds = {name: "float64" if kind.kind in "iu" and None in columns[name] else kind for name, kind in data.dtypes.items()}
+    kinds = {
+        name: "float64" if kind.name in _WITHOUT_GAPS and None in columns[name] else kind for name, kind in data.dtypes.items()
+    }
     made = type(data)(columns, columns=data.columns).astype(kinds)
     if type(data.index).__name__ != "RangeIndex" and len(data):
         made.index = data.index[[place % len(data) for place in range(len(rows))]]
