@@ -306,17 +306,17 @@ def bound_claims():
 
 
 def test_where_the_tests_are_not_installed_the_record_counts_and_is_said_to_be_a_record(copy):
-    below = {name for names in rests_on(NODES, "RandomizedResponse.claim").values() for name in names}
+    below = {name for names in rests_on(NODES, "PermuteAndFlip.claim").values() for name in names}
     part = [one for one in NODES if one.id in below]
     assert {""} == set(standing(part, copy, quick=True).values())
     missing = standing(part, copy)
-    assert "there is no such test" in missing["RandomizedResponse.source"]
-    assert "rests on RandomizedResponse.source" in missing["RandomizedResponse.claim"]
+    assert "there is no such test" in missing["PermuteAndFlip.source"]
+    assert "rests on PermuteAndFlip.source" in missing["PermuteAndFlip.claim"]
     [(name, said, word)] = remarks_on(copy)(part)
     assert ("recorded tests", "recorded") == (name, word)
     assert re.search(r"tests are not installed here. They are recorded as passed on \d{4}-\d\d-\d\d with .*Python 3", said)
-    with with_change(copy, "mechanisms/response.py", "def report(", "def reported("):
-        assert "stale" in standing(part, copy, quick=True)["RandomizedResponse.source"]
+    with with_change(copy, "mechanisms/permute_and_flip.py", "def _choose(", "def _chosen("):
+        assert "stale" in standing(part, copy, quick=True)["PermuteAndFlip.source"]
 
 
 def test_what_rests_on_a_stale_node_falls_up_to_the_claim():
