@@ -227,8 +227,8 @@ def test_what_is_left_out_is_below_its_bound():
 
 
 def test_a_line_never_stops_where_its_integrand_only_pauses():
-    """Points of mass revive the integrand of 100 Laplace releases: stopping when it first falls below 1e-13 is off by 4e-7."""
-    loss, epsilon = 100 * laplace(4), Fraction(10)
+    """Points of mass revive the integrand of 100 Laplace releases: stopping when it first falls below 1e-13 is off by 6e-7."""
+    loss, epsilon = 100 * laplace(4), Fraction(11)
     line = line_for(loss, epsilon)
     sizes = [abs(complex(value / line.values[0, 0])) for value in line.values.entries()]
     paused = next(index for index, size in enumerate(sizes) if size < 1e-13)
@@ -244,7 +244,7 @@ def test_a_line_never_stops_where_its_integrand_only_pauses():
     )
     careless = replace(short, left_out=arb(0)).delta(epsilon)
     truth = line.delta(epsilon)
-    assert abs(careless.upper - truth.upper) > truth.upper * Fraction(3, 10**7)
+    assert abs(careless.upper - truth.upper) > truth.upper * Fraction(5, 10**7)
     assert not careless.meets(truth)
     assert short.delta(epsilon).meets(truth)
     assert short.delta(epsilon).width > 1000 * truth.width
