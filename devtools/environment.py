@@ -15,9 +15,12 @@ from typing import Final
 
 from devtools.exclusive import exclusive
 from devtools.failures import SetupFailure, file_failure, pip_failure
+from devtools.quick import locked_entry, uv_settings
 from devtools.stamp import Stamp, read_stamp, wanted_stamp, write_stamp
 
 LOCK_NAME: Final = ".setup.lock"
+LOCKED: Final = ("--require-hashes", "--only-binary", ":all:")
+"""How pip and uv are told to install nothing but ready-made wheels that are byte for byte those of the lock file."""
 _MISLEADING: Final = ("PYTHONHOME", "PYTHONPATH", "PIP_USER", "PIP_TARGET", "PIP_PREFIX", "__PYVENV_LAUNCHER__")
 """Variables that would make the environment's Python import from, or its pip install to, somewhere else."""
 
@@ -124,8 +127,7 @@ def _set_up(checkout: Checkout, wanted: Stamp) -> None:
         checkout.stamp.unlink(missing_ok=True)
         _clear(checkout)
         _create(checkout)
-        locked = str(checkout.root / "requirements.lock")
-        _pip(checkout, "--require-hashes", "--only-binary", ":all:", "--no-compile", "-r", locked)
+        _install(checkout, checkout.root / "requirements.lock")
         _compile(checkout)
         found = Stamp(packages=wanted.packages, project="", installed=_installed(checkout))
     write_stamp(checkout.stamp, replace(found, project=""))
@@ -163,6 +165,34 @@ def _create(checkout: Checkout) -> None:
             f"`{interpreter} -m venv` failed with {last!r}; install a complete Python 3.11 or newer "
             "(Debian and Ubuntu: `apt install python3-venv`) and repeat the command."
         )
+
+
+def _install(checkout: Checkout, locked: Path) -> None:
+    """Install the locked packages: with uv where it can be had, else with pip."""
+    if not _uv(checkout, locked):
+        _pip(checkout, *LOCKED, "--no-compile", "-r", str(locked))
+
+
+def _uv(checkout: Checkout, locked: Path) -> bool:
+    """Whether uv, installed as it is locked, has installed all the locked packages; its output goes to the log."""
+    entry = locked_entry(locked.read_text(encoding="utf-8"), "uv")
+    if not entry:
+        return False
+    alone = checkout.environment / "uv.txt"
+    alone.write_text(entry, encoding="utf-8")
+    try:
+        _pip(checkout, *LOCKED, "--retries", "1", "-r", str(alone))
+    except SetupFailure:
+        return False  # this platform has no uv, or there is no network: then pip says so
+    python, clean = checkout.program("python"), clean_environment()
+    listed = subprocess.run([python, "-m", "pip", "config", "list"], check=False, capture_output=True, text=True, env=clean).stdout
+    command: Sequence[str | Path] = [
+        checkout.program("uv"), "pip", "install", "--no-config", "--python", python, *LOCKED, "-r", locked
+    ]  # fmt: skip
+    variables = {name: value for name, value in clean.items() if not name.startswith("UV_")} | uv_settings(listed)
+    with checkout.log.open("a", encoding="utf-8") as log:
+        shown = None if sys.stderr.isatty() else log  # on a terminal uv shows how far it has come, as pip does
+        return subprocess.run(command, check=False, stdout=log, stderr=shown, env=variables).returncode == 0
 
 
 def _pip(checkout: Checkout, *arguments: str) -> None:

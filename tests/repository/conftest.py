@@ -19,6 +19,7 @@ class FakeSetUp:
     checkout: Checkout
     steps: list[str] = field(default_factory=list)
     fail: dict[str, BaseException] = field(default_factory=dict)
+    uv_ends_with: int = 0
 
     def create(self, checkout: Checkout) -> None:
         self.take("create")
@@ -26,7 +27,7 @@ class FakeSetUp:
         (checkout.environment / "lib" / "python3.11" / "site-packages" / "pip-1.dist-info").mkdir(parents=True)
 
     def pip(self, checkout: Checkout, *arguments: str) -> None:
-        kind = "packages" if "--require-hashes" in arguments else "project"
+        kind = "project" if "--require-hashes" not in arguments else "uv" if arguments[-1].endswith("uv.txt") else "packages"
         (checkout.environment / "lib" / "python3.11" / "site-packages" / f"{kind}-1.dist-info").mkdir(exist_ok=True)
         self.take(kind)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import time
 import tomllib
@@ -158,6 +159,14 @@ def test_named_files_come_first_and_after_the_time_tests_are_left_out_aloud(pyte
     late = pytester.runpytest("-p", "devtools.tiers", "--until", f"{time.time() - 1:.0f}")
     late.assert_outcomes(skipped=3)
     late.stdout.fnmatch_lines(["*3 tests were left out because the time is over*", "*1 in test_a.py"])
+
+
+def test_garbage_is_looked_for_while_tests_run(pytester):
+    pytester.makepyfile(test_a="import gc\ndef test_a(): assert gc.isenabled()")
+    pytester.runpytest("-p", "devtools.tiers").assert_outcomes(passed=1)
+    pytester.makepyfile(test_a="import nothing_of_this_name")
+    pytester.runpytest("-p", "devtools.tiers").assert_outcomes(errors=1)
+    assert gc.isenabled()
 
 
 def test_the_packages_that_are_searched_are_those_that_ship():

@@ -18,6 +18,7 @@ from devtools import environment
 from devtools.environment import LOCK_NAME, Checkout, prepare
 from devtools.exclusive import exclusive
 from devtools.failures import SetupFailure, pip_failure
+from devtools.quick import locked_entry, uv_settings
 from devtools.stamp import read_stamp
 
 EVERYTHING = ["create", "packages", "compile", "project"]
@@ -93,6 +94,64 @@ def test_a_broken_environment_is_made_anew(fake, accident):
     assert EVERYTHING * 2 == fake.steps
     prepare(fake.checkout)
     assert EVERYTHING * 2 == fake.steps
+
+
+UV_IS_LOCKED = "one==1 \\\n    --hash=sha256:00\nuv==2 \\\n    --hash=sha256:01 \\\n    --hash=sha256:02\nuvloop==3\n"
+
+
+@pytest.fixture
+def with_uv(fake, monkeypatch):
+    """A checkout whose lock file has uv, in an environment of the process that has settings for pip and for uv."""
+    (fake.checkout.root / "requirements.lock").write_text(UV_IS_LOCKED, encoding="utf-8")
+    monkeypatch.setattr(environment, "_create", lambda checkout: (fake.create(checkout), fake.program("uv", fake.uv_ends_with)))
+    return fake
+
+
+def test_uv_installs_the_packages_where_it_is_locked(with_uv):
+    prepare(with_uv.checkout)
+    assert ["create", "uv", "compile", "project"] == with_uv.steps
+    assert "uv==2 \\\n    --hash=sha256:01 \\\n    --hash=sha256:02\n" == (with_uv.checkout.environment / "uv.txt").read_text(
+        encoding="utf-8"
+    )
+    (call,) = [call for call in with_uv.calls if call.startswith("uv in")]
+    assert "pip install --no-config --python" in call
+    assert "--require-hashes --only-binary :all: -r" in call
+
+
+def test_pip_installs_them_where_uv_fails(with_uv):
+    with_uv.uv_ends_with = 2
+    prepare(with_uv.checkout)
+    assert ["create", "uv", "packages", "compile", "project"] == with_uv.steps
+
+
+def test_pip_installs_them_where_there_is_no_uv(with_uv):
+    with_uv.fail["uv"] = SetupFailure("no wheel of uv for this platform")
+    prepare(with_uv.checkout)
+    assert ["create", "uv", "packages", "compile", "project"] == with_uv.steps
+
+
+@pytest.mark.parametrize("package", ["two", "uvlo", "o"])
+def test_a_package_that_is_not_locked_has_no_entry(package):
+    assert "" == locked_entry(UV_IS_LOCKED, package)
+
+
+def test_an_entry_ends_where_the_next_begins():
+    assert "one==1 \\\n    --hash=sha256:00\n" == locked_entry(UV_IS_LOCKED, "one")
+    assert "uvloop==3\n" == locked_entry(UV_IS_LOCKED, "uvloop")
+
+
+def test_uv_asks_the_index_that_pip_asks():
+    listed = (
+        ":env:.index-url='https://own.example/simple'\n:env:.default-timeout='20'\n"
+        "global.index-url='https://other.example/simple'\nglobal.find-links='a b'\nglobal.cert='/own.pem'\ninstall.no-index='1'\n"
+    )
+    assert {
+        "UV_DEFAULT_INDEX": "https://own.example/simple",
+        "UV_FIND_LINKS": "a,b",
+        "UV_NO_INDEX": "1",
+        "SSL_CERT_FILE": "/own.pem",
+    } == uv_settings(listed)
+    assert {} == uv_settings("")
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SetupFailure("pip failed")])
