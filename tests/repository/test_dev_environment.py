@@ -142,11 +142,11 @@ def test_an_entry_ends_where_the_next_begins():
 
 def test_uv_asks_the_index_that_pip_asks():
     listed = (
-        ":env:.index-url='https://own.example/simple'\n:env:.default-timeout='20'\n"
-        "global.index-url='https://other.example/simple'\nglobal.find-links='a b'\nglobal.cert='/own.pem'\ninstall.no-index='1'\n"
+        ":env:.index-url='https://own.example/wheels'\n:env:.default-timeout='20'\n"
+        "global.index-url='https://other.example/wheels'\nglobal.find-links='a b'\nglobal.cert='/own.pem'\ninstall.no-index='1'\n"
     )
     assert {
-        "UV_DEFAULT_INDEX": "https://own.example/simple",
+        "UV_DEFAULT_INDEX": "https://own.example/wheels",
         "UV_FIND_LINKS": "a,b",
         "UV_NO_INDEX": "1",
         "SSL_CERT_FILE": "/own.pem",
