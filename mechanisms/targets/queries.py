@@ -15,7 +15,7 @@ from mechanisms.partition_selection import PartitionSelection
 from mechanisms.sampling.random import source_from
 from mechanisms.sparse_vector import SparseVector
 from mechanisms.stability_histogram import StabilityHistogram
-from mechanisms.targets.sound import SCORES, sound
+from mechanisms.targets.sound import SCORES, Above, sound
 
 Visits: TypeAlias = "tuple[str, ...]"
 """The clinics that one person went to, in the order of the visits."""
@@ -26,18 +26,6 @@ SPARSE: Final = SparseVector(sensitivity=1, epsilon=1, cutoff=2, adjacency=SCORE
 HISTOGRAM: Final = HistogramMechanism(CLINICS, epsilon=1, contributions=2)
 STABILITY: Final = StabilityHistogram(epsilon=1, delta="1/50", contributions=2)
 SELECTION: Final = PartitionSelection(epsilon=1, delta="1/50")
-
-
-def sample_first_above(answers: Sequence[int], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Positions of the first answer above 0."""
-    return FIRST_ABOVE.releases(0, answers, count, source_from(rng))
-
-
-def sample_sparse(answers: Sequence[int], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Positions of the first two answers above 0, or the number of answers where there is none, one run in each row."""
-    above = SPARSE.releases(0, answers, count, source_from(rng)) == 1
-    first = np.argsort(~above, axis=1, kind="stable")[:, : SPARSE.cutoff]
-    return np.where(np.take_along_axis(above, first, axis=1), first, len(answers))
 
 
 def columns(people: Sequence[Visits]) -> tuple[list[str], list[int]]:
@@ -81,14 +69,14 @@ TARGETS: Final = (
         "which of seven answers is the first above a threshold? Each of them moves by 1",
         FIRST_ABOVE,
         [((-1,) * 6 + (1,), (0,) * 6 + (0,))],
-        sample_first_above,
+        Above(FIRST_ABOVE),
     ),
     sound(
         "sparse_vector",
         "which of seven answers are the first two above a threshold? Each of them moves by 1",
         SPARSE,
         [((-2,) * 5 + (2,) * 2, (-1,) * 5 + (1,) * 2)],
-        sample_sparse,
+        Above(SPARSE),
     ),
     sound(
         "histogram",
