@@ -229,14 +229,26 @@ SENSITIVITIES: Final = (
     ),
     sensitivity(
         "people",
-        "One person moves at most `contributions` counts by 1 each, twice as many if replaced.",
-        f"{_TESTS}test_people.py::test_without_a_person_at_most_the_contributions_are_missing_and_nothing_else_changes",
-        f"{_TESTS}test_histogram.py::test_a_person_more_moves_at_most_as_many_counts_as_declared_each_by_one",
-        f"{_TESTS}test_histogram.py::test_a_person_with_other_records_moves_at_most_as_many_counts_as_declared",
-        needs=("cells",),
-        binds=code("mechanisms/people.py", "limit_contributions"),
+        "Of a person the first different places of that person's records count, at most `contributions`, each once: one person "
+        "moves that many counts by 1 at most, twice as many if replaced. Records are at most 2^31.",
+        *runs("flow.people", "limits"),
+        *lemmas("arguments.pairs", "arguments.pairs_room", "samplers.blocks_apart", "arguments.rank", "arguments.persons"),
+        needs=("groups", "sampler.numpy"),
+        binds=code("mechanisms/people.py", "limit_contributions", "units"),
     ),
-    sensitivity("cells", "A record moves two cells at most.", "lemma:sensitivity.histogram_step"),
+    sensitivity(
+        "people.read",
+        "Records have one number exactly if they are of one person, and the place of their own category in a public table.",
+        *runs("flow.people", "persons", "places"),
+        *lemmas("arguments.range"),
+        needs=("groups", "sampler.numpy"),
+        binds=code("mechanisms/people.py", "read_people", "places_of", "read_entries"),
+    ),
+    argument(
+        "groups",
+        "numpy sorts, groups and counts entries as Python does; entries that are equal have equal hashes and stay so.",
+        "citation:numpy: argsort, sort, diff, minimum.reduceat, unique, isin, bincount, clip; CPython: dictionaries",
+    ),
     sensitivity(
         "rows",
         "Clipped rows have the declared norm in exact whole numbers, whatever they hold, so that one moves the sum by no more.",

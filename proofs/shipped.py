@@ -187,7 +187,7 @@ _QUERIES: Final = (
     _claim(
         "HistogramMechanism",
         "Pure n/scale, or n Gaussians, n being the counts that may move.",
-        *("LaplaceMechanism.mechanism", "GaussianMechanism.mechanism", "people"),
+        *("LaplaceMechanism.mechanism", "GaussianMechanism.mechanism", "people", "people.read"),
     ),
     source(
         "StabilityHistogram.source",
