@@ -19,7 +19,7 @@ IDENTITY: Final = "is this the same object"
 FALLBACK: Final = "does the block raise an error"
 """The global name of the function that answers whether a block of one of `_FALL_BACK` raises."""
 
-_FALL_BACK: Final = ("read_people", "places_of", "_person", "_place")
+_FALL_BACK: Final = ("read_people", "places_of", "_person", "_place", "_nearest")
 """Functions with a block that writes nothing but names of its own; where it raises an error they answer without these."""
 
 _HIDDEN: Final = (
@@ -116,7 +116,7 @@ def _fallback(node: ast.Try, name: str) -> list[ast.stmt]:
     stored = {one.id for one in _names(targets, ast.Store)}  # a comprehension has names of its own
     places = [one for part in node.body for one in ast.walk(part) if isinstance(one, (ast.Attribute, ast.Subscript))]
     (handler,) = node.handlers
-    is_any = isinstance(handler.type, ast.Name) and handler.type.id == "Exception" and handler.name is None
+    is_any = isinstance(handler.type, ast.Name) and handler.name is None  # errors that it does not catch are refusals
     written: set[str] = set()
     for statement in handler.body:
         if {one.id for one in _names([statement], ast.Load)} & (stored - written):
