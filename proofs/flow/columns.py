@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from mechanisms.selection import repeated
 from mechanisms.selection.repeated import AliasTable
-from proofs.flow.floats import require_exactly
+from proofs.flow.floats import require_exactly, strictly
 from proofs.flow.following import Refusal, Subject, follow
 from proofs.flow.loops import State, cut, loop_of
 from proofs.flow.releasing import if_same, noting, or_refusal, require, require_same
 from proofs.flow.repeating import Cells
-from proofs.flow.terms import Term, same, unknown, walk_through
+from proofs.flow.terms import same, unknown, walk_through
 
 _HEAT, _SOURCE, _NUMPY, _BALL = unknown("temperature"), unknown("source"), unknown("np"), partial(unknown, "ball")
 _TUNING: Final[Any] = SimpleNamespace(**{name: unknown(name) for name in ("bits", "slack", "rest", "step")})
@@ -51,7 +51,7 @@ def masses() -> None:
         require(spare.op == "-" and spare.parts[0].op == "+" and spare.parts[0].parts[1] == 1, "what may be left of a weight")
         require_exactly((spare.parts[0].parts[0], spare.parts[1]), (whole, sure), "what may be left of a weight")
         wanted = (2.0**bits - size) * (1.0 - 2.0**-32) / (unknown("float", weight.sum()) * (1.0 + slack) ** 2)
-        require(_same_floats(rate, wanted), "the unit")
+        require(strictly(rate, wanted), "the unit")
         left = 2**bits - sure.sum()
         require_same(question.parts, (left, spare.sum()), "whether all fits")
         require_same(
@@ -63,17 +63,6 @@ def masses() -> None:
     table: Any = Subject(AliasTable, {"int": lambda number: number}, tuning=_TUNING, own=unknown("own"), sure=unknown("sure"))
     require_same(table.height, bits - (table.own.size - 1).bit_length(), "the height of a column")
     require_same(table.left, 2**bits - table.sure.sum(), "what is left over")
-
-
-def _same_floats(found: Any, wanted: Any) -> bool:
-    """Whether two records are of the same operations, with the same numbers in them, in the same order."""
-    if isinstance(found, (tuple, list)) and isinstance(wanted, (tuple, list)):
-        return len(found) == len(wanted) and all(map(_same_floats, found, wanted))
-    if isinstance(found, Term) and isinstance(wanted, Term):
-        if not (found.parts or wanted.parts):
-            return found is wanted
-        return found.op == wanted.op and _same_floats(found.parts, wanted.parts)
-    return not isinstance(found, Term) and not isinstance(wanted, Term) and bool(found == wanted)
 
 
 def filled() -> None:

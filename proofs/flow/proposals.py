@@ -10,11 +10,11 @@ from typing import Any, Final
 from mechanisms.selection import proposals, scores
 from mechanisms.selection.proposals import CHUNK, CLAMP, FEW, STEPS, TABLE_PRECISION, Proposal, Widths
 from mechanisms.selection.scores import Scores
-from proofs.flow.floats import require_exactly
+from proofs.flow.floats import require_exactly, strictly
 from proofs.flow.following import Refusal, Subject, follow
 from proofs.flow.loops import State, loop_of
 from proofs.flow.releasing import if_same, noting, or_refusal, require, require_same
-from proofs.flow.terms import Term, positive, same, unknown, walk_through
+from proofs.flow.terms import positive, same, unknown, walk_through
 
 _HEAT, _PRECISION, _SOURCE, _NUMPY = unknown("temperature"), unknown("precision"), unknown("source"), unknown("np")
 _AT: Final[Any] = unknown("at")
@@ -257,7 +257,7 @@ def trial() -> None:
         require(asked[1].op == "<", "what is certain")
         share = sure * unknown("**", 2.0, digits) * (1.0 - 1.0 / weight)
         require_same(asked[1].parts[0], known + 1, "the end of what the digits leave open")
-        require(_same_floats(asked[1].parts[1], share), "the share that is certain")
+        require(strictly(asked[1].parts[1], share), "the share that is certain")
         if not answers[1]:
             wanted = true(proposal.scores, index, _HEAT, _AT) * unknown("**", 2, _PRECISION) / weight
             require(asked[2].op == "below", "what decides")
@@ -281,15 +281,6 @@ def trial() -> None:
         ((question, is_none),) = walk.decided
         require(question.op == "is" and question.parts[0] is call, "what is asked of a trial")
         require(isinstance(result, State) if is_none else result is call, "a trial is not what is given")
-
-
-def _same_floats(found: Any, wanted: Any) -> bool:
-    """Whether two records are of the same operations, with the same numbers in them, in the same order."""
-    if isinstance(found, Term) and isinstance(wanted, Term):
-        if not (found.parts or wanted.parts):
-            return found is wanted
-        return found.op == wanted.op and len(found.parts) == len(wanted.parts) and all(map(_same_floats, found.parts, wanted.parts))
-    return not isinstance(found, Term) and not isinstance(wanted, Term) and found == wanted
 
 
 def _prove_true_weight() -> None:

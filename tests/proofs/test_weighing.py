@@ -28,7 +28,7 @@ def test_what_ships_is_within_its_bounds(name):
         ("steps", choosing, "_TEMPERATURE_EXPONENT", 1020),
         ("steps", weighing, "_LOWERED", Fraction(1, 2**53)),
         ("sure", proposals, "SURE_ACCEPTANCE", 0.9893),
-        ("sure", weighing, "_LOWERED", Fraction(1, 2**20)),
+        ("sure", weighing, "_LOWERED", Fraction(1, 2**5)),
         ("alias", repeated, "SHIPPED", replace(repeated.SHIPPED, slack=2.0**-43)),
         ("alias", repeated, "SHIPPED", replace(repeated.SHIPPED, slack=2.0**-60)),
         ("alias", repeated, "SHIPPED", replace(repeated.SHIPPED, bits=63)),
