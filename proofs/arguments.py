@@ -8,6 +8,7 @@ from dpaudit.verifier.lemmas import Lemma
 
 _STABILITY: Final = "Korolova, Kenthapadi, Mishra, Ntoulas 2009; docs/selection_and_queries.md, stability theorem"
 _SELECTION: Final = "Desfontaines, Voss, Gipson, Mandayam 2022; docs/selection_and_queries.md, selection theorem"
+_PEOPLE: Final = "docs/selection_and_queries.md, bounded contributions"
 _BUDGET: Final = "docs/selection_and_queries.md, sparse vector theorem"
 
 LEMMAS: Final = (
@@ -66,6 +67,48 @@ LEMMAS: Final = (
         ("2*r - 1 < 2*n", "2*n < 2*r + 1", "2*s - 1 < 2*(x + n)", "2*(x + n) < 2*s + 1"),
         "s == x + r",
         "docs/sampling.md, rounded Gaussian",
+    ),
+    Lemma(
+        "arguments.pairs",
+        "Two numbers in one, p W + x with x below W: the quotient by W is the first, the remainder the second.",
+        "p:int x:int W:int",
+        ("0 <= p", "0 <= x", "x < W"),
+        "(p*W + x) // W == p and (p*W + x) % W == x and -1 < p*W + x",
+        _PEOPLE,
+    ),
+    Lemma(
+        "arguments.pairs_room",
+        "Two numbers in one fit 64 bits where both are below 2^31.",
+        "p:int x:int W:int",
+        ("0 <= p", f"p < {2**31}", "0 <= x", "x < W", f"W <= {2**31}"),
+        f"p*W + x < {2**62}",
+        _PEOPLE,
+    ),
+    Lemma(
+        "arguments.rank",
+        "Places less the first of their block count it from 0 on: those below c are its first c, or all of it.",
+        "first:int end:int k:int c:int",
+        ("first <= k", "k < end", "0 <= c"),
+        "0 <= k - first and (not k - first < c or k < first + c) and (not k < first + c or k - first < c)",
+        _PEOPLE,
+    ),
+    Lemma(
+        "arguments.range",
+        "A whole number, cut to one beyond either end of a range, has the place of a key of the range exactly if it is the key.",
+        "low:int high:int key:int entry:int",
+        ("low <= key", "key <= high"),
+        "(not entry == key or max(min(entry, high + 1), low - 1) - (low - 1) == key - low + 1) "
+        "and (not max(min(entry, high + 1), low - 1) - (low - 1) == key - low + 1 or entry == key) "
+        "and 1 <= key - low + 1 and key - low + 1 < high - low + 2",
+        _PEOPLE,
+    ),
+    Lemma(
+        "arguments.persons",
+        "A person adds 0 or 1 to a count, a before and b after: it moves by 1 at most, and all by no more than all a and all b.",
+        "a:int b:int A:int B:int moved:int",
+        ("0 <= a", "a <= 1", "0 <= b", "b <= 1", "moved <= A + B"),
+        "abs(a - b) <= 1 and moved + abs(a - b) <= (A + a) + (B + b)",
+        _PEOPLE,
     ),
     Lemma(
         "arguments.stability",

@@ -13,7 +13,7 @@ from typing import Final
 
 from dpaudit.verifier.chain import Node, check_graph, evidence_checks
 from dpaudit.verifier.lemmas import LEMMAS, Lemma
-from proofs import arguments, learning, samplers
+from proofs import arguments, cells, learning, picking, samplers
 from proofs.foundations import ARGUMENTS, SAMPLERS, SENSITIVITIES
 from proofs.results import are_installed, cited_tests, describe_runs, other_libraries, read_record, test_check
 from proofs.reviewed import claims_of, open_edges, staleness
@@ -51,7 +51,7 @@ LOGGED: Final[Mapping[str, tuple[str, ...]]] = {
 """The kinds of release that each of them logs: a claim does not cover an audited function that logs others."""
 ALL_LEMMAS: Final[Mapping[str, Lemma]] = {
     **LEMMAS,
-    **{lemma.name: lemma for lemma in (*samplers.LEMMAS, *arguments.LEMMAS, *learning.LEMMAS)},
+    **{lemma.name: lemma for lemma in (*samplers.LEMMAS, *picking.LEMMAS, *cells.LEMMAS, *arguments.LEMMAS, *learning.LEMMAS)},
 }
 """The lemmas that it may use."""
 

@@ -187,7 +187,7 @@ _QUERIES: Final = (
     _claim(
         "HistogramMechanism",
         "Pure n/scale, or n Gaussians, n being the counts that may move.",
-        *("LaplaceMechanism.mechanism", "GaussianMechanism.mechanism", "people"),
+        *("LaplaceMechanism.mechanism", "GaussianMechanism.mechanism", "people", "people.read"),
     ),
     source(
         "StabilityHistogram.source",
@@ -323,16 +323,17 @@ _CHOICES: Final = (
 _REALS: Final = (
     *(
         node
-        for name, stem, shown in (
-            ("RealLaplaceMechanism", "real_laplace", "RealLaplaceMechanism.mechanism"),
-            ("RealGaussianMechanism", "real_gaussian", "GaussianMechanism.mechanism"),
+        for name, stem, cells, shown in (
+            ("RealLaplaceMechanism", "real_laplace", "sampler.laplace_cells", "RealLaplaceMechanism.mechanism"),
+            ("RealGaussianMechanism", "real_gaussian", "sampler.gaussian_cells", "GaussianMechanism.mechanism"),
         )
         for node in (
             source(
                 f"{name}.source",
                 "A release is logged, then a float64 plus one draw of real noise, rounded once.",
-                "run:proofs.flow.additive:float_release",
-                needs=("sampler.floats", "rounding"),
+                *runs("flow.additive", "float_release"),
+                *runs("flow.reals", "reading"),
+                needs=("sampler.floats", cells, "rounding"),
                 binds=("mechanisms/float_noise.py:FloatNoise", f"mechanisms/{stem}.py:{name}"),
             ),
             _claim(name, "What the continuous mechanism costs.", shown, "declared"),

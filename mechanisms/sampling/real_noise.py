@@ -104,7 +104,10 @@ def real_noise(
         raise InvalidArgument("DPA103", "the scale of the noise must be from 2**-900 to 2**900. Measure in other units.")
     exponent = floor_log2(scale) + 1 - tuning.fineness
     cells = family(scale / Fraction(2) ** exponent)
-    return RealNoise(cells, envelope_table(cells, tuning.envelope), exponent, form, tuning)
+    table = envelope_table(cells, tuning.envelope)
+    if table.start > 2**53:
+        raise InvalidArgument("DPA103", "cells are too fine for their places to be floats. Take a smaller fineness.")
+    return RealNoise(cells, table, exponent, form, tuning)
 
 
 def noisy_sums(noise: RealNoise, values: NDArray[np.float64], source: BitSource, *, chunk: int = CHUNK) -> NDArray[np.float64]:

@@ -20,6 +20,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, ball_endpoints, working_precision
 from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.limits import freeze
@@ -131,7 +132,9 @@ def few_weights(scores: Scores, temperature: Fraction, precision: int) -> list[i
 def slope(temperature: Fraction) -> float:
     """N / (temperature ln 2), lowered by 2^-49 so that gap, slope and their product, rounded each, stay below the true product."""
     with working_precision(128):
-        lower, _ = ball_endpoints(STEPS / (ball(temperature) * arb.const_log2()) * (1 - arb(2) ** -49))
+        lower, upper = ball_endpoints(STEPS / (ball(temperature) * arb.const_log2()) * (1 - arb(2) ** -49))
+    if (upper - lower) * 2**60 > upper:
+        raise Unsupported("DPA202", "a rate could not be rounded at the working precision used for it.")
     return float(lower)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from dpaudit.errors import Unsupported
 from dpaudit.exact import ball
 from mechanisms.sampling.exactnum import LARGEST_EXPONENT, LazyUniform, certexp
 from mechanisms.sampling.random import BitSource
@@ -80,7 +81,8 @@ def alias_table(scores: Scores, temperature: Fraction, tuning: Tuning = SHIPPED)
     sure = (weights * (1.0 - tuning.slack) * unit).astype(np.int64)
     spare = (weights * (1.0 + tuning.slack) * unit).astype(np.int64) + 1 - sure
     left = 2**tuning.bits - int(sure.sum())
-    assert left >= int(spare.sum()), "all that weights can amount to fits"  # noqa: S101
+    if left < int(spare.sum()):  # no sum of floats that is right to 2^-32 leads here
+        raise Unsupported("DPA202", "sums of floats are not exact enough here for weights of choices. Use another machine.")
     own, other = columns(np.append(sure, left), tuning.bits)
     return AliasTable(scores, temperature, tuning, own, other, sure, spare, Fraction(unit))
 

@@ -41,6 +41,30 @@ class Releases:
         return released
 
 
+class Compared(Protocol):
+    """A mechanism that says what it promises, and compares the same answers with a threshold in many runs."""
+
+    @property
+    def claim(self) -> Claim:
+        """The claim that an audit may test."""
+
+    @property
+    def releases(self) -> Callable[..., Any]:
+        """Independent runs: (threshold, data, how many, source of bits)."""
+
+
+@dataclass(frozen=True)
+class Above:
+    """Independent runs of a mechanism that compares, with the public threshold 0, data that it takes as they are."""
+
+    mechanism: Compared
+
+    def __call__(self, data: Any, count: int, rng: np.random.Generator) -> NDArray[Any]:
+        """So many of them, with the noise that an audit's generator stands for."""
+        compared: NDArray[Any] = self.mechanism.releases(0, data, count, source_from(rng))
+        return compared
+
+
 def sound(
     name: str,
     question: str,

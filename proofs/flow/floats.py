@@ -81,3 +81,17 @@ def exactly(first: Any, second: Any) -> bool:
     if isinstance(first, Term) or isinstance(second, Term):
         return same(first, second)
     return bool(first == second)
+
+
+def strictly(first: Any, second: Any) -> bool:
+    """Whether two records are of the same operations on the same numbers, in the same order; nothing is simplified.
+
+    What is left over of a rounded sum would be 0 if it were.
+    """
+    if isinstance(first, (tuple, list)) and isinstance(second, (tuple, list)):
+        return len(first) == len(second) and all(map(strictly, first, second))
+    if isinstance(first, Term) and isinstance(second, Term):
+        if not (first.parts or second.parts):
+            return first is second
+        return first.op == second.op and strictly(first.parts, second.parts)
+    return not isinstance(first, Term) and not isinstance(second, Term) and bool(first == second)

@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from types import CodeType, FunctionType
 from typing import Any, Final
 
-from proofs.flow.plain import IDENTITY, followable
+from proofs.flow.plain import FALLBACK, IDENTITY, followable
 from proofs.flow.terms import Term, Undecided, is_positive
 
 KNOWN: Final = (Fraction, abs, bool, float, int, len, max, min, str)
@@ -26,11 +26,11 @@ def follow(function: Callable[..., Any], stands: Mapping[str, Any]) -> Callable[
     code = followable(function)
     if hidden := {"op", "parts"} & {*_names_of(code)} - {*stands}:
         raise Undecided(f"{function.__qualname__} asks for {hidden}, which stand-ins have of their own")
-    reached: dict[str, Any] = {"__builtins__": {"__import__": _imported}, IDENTITY: _is_one}
+    reached: dict[str, Any] = {"__builtins__": {"__import__": _imported}, IDENTITY: _is_one, FALLBACK: _raises}
     for name in _names_of(code):
         value = function.__globals__.get(name, getattr(builtins, name, None))
         found = stands[name] if name in stands else _as_it_is(name, value)
-        if name != IDENTITY:
+        if name not in (IDENTITY, FALLBACK):
             reached[name] = follow(found.function, stands) if isinstance(found, Followed) else found
     made = FunctionType(code, reached, function.__name__, function.__defaults__)
     made.__kwdefaults__ = function.__kwdefaults__
@@ -103,6 +103,11 @@ def _is_one(first: Any, second: Any) -> Any:
     # A positive number, or the tape that holds an output, is not None.
     there = second is None and isinstance(first, Term) and (is_positive(first) or first.op == "hold")
     return first is second if known or there else Term("is", first, second)
+
+
+def _raises() -> Term:
+    """Whether a block raises an error: a test of its own every time."""
+    return Term("raises")
 
 
 def _as_it_is(name: str, value: object) -> Any:

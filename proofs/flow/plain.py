@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import dis
 import linecache
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from types import CodeType, FunctionType
 from typing import Any, Final
@@ -15,6 +15,12 @@ from proofs.flow.terms import Undecided
 
 IDENTITY: Final = "is this the same object"
 """The global name, which no source can hold, of the function that answers `is`."""
+
+FALLBACK: Final = "does the block raise an error"
+"""The global name of the function that answers whether a block of one of `_FALL_BACK` raises."""
+
+_FALL_BACK: Final = ("read_people", "places_of", "_person", "_place", "_nearest")
+"""Functions with a block that writes nothing but names of its own; where it raises an error they answer without these."""
 
 _HIDDEN: Final = (
     ast.With, ast.AsyncWith, ast.AsyncFor, ast.Match, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal,
@@ -90,6 +96,9 @@ class _Asking(ast.NodeTransformer):
             return [self.visit(one) for one in (*entered, *node.body)]
         if isinstance(node, _HIDDEN):
             raise Undecided(f"{self.name} has a {type(node).__name__}, which may hide a path")
+        if isinstance(node, ast.Try) and self.name in _FALL_BACK:
+            asked = ast.Call(ast.Name(FALLBACK, ast.Load()), [], [])
+            return self.visit(ast.copy_location(ast.If(asked, _fallback(node, self.name), node.body), node))
         if isinstance(node, ast.Try) and (node.finalbody or node.orelse or not all(map(_raises, node.handlers))):
             raise Undecided(f"{self.name} may go on after an error")
         if isinstance(node, ast.Compare) and any(isinstance(one, (ast.Is, ast.IsNot)) for one in node.ops):
@@ -99,6 +108,32 @@ class _Asking(ast.NodeTransformer):
             asked = ast.copy_location(ast.Call(ast.Name(IDENTITY, ast.Load()), [node.left, *node.comparators], []), node)
             return asked if isinstance(node.ops[0], ast.Is) else ast.copy_location(ast.UnaryOp(ast.Not(), asked), node)
         return self.generic_visit(node)
+
+
+def _fallback(node: ast.Try, name: str) -> list[ast.stmt]:
+    """What is done where a block raises any error: it returns, and reads no name that the block may have written."""
+    targets = [target for one in node.body if isinstance(one, ast.Assign) for target in one.targets]
+    stored = {one.id for one in _names(targets, ast.Store)}  # a comprehension has names of its own
+    places = [one for part in node.body for one in ast.walk(part) if isinstance(one, (ast.Attribute, ast.Subscript))]
+    (handler,) = node.handlers
+    is_any = isinstance(handler.type, ast.Name) and handler.name is None  # errors that it does not catch are refusals
+    written: set[str] = set()
+    for statement in handler.body:
+        if {one.id for one in _names([statement], ast.Load)} & (stored - written):
+            raise Undecided(f"{name} reads what a block may have written before an error")
+        written |= (
+            {one.id for one in _names([statement], ast.Store)} if isinstance(statement, (ast.Assign, ast.AnnAssign)) else set()
+        )
+    plain = all(isinstance(one, (ast.Assign, ast.Return)) for one in node.body) and not node.orelse and not node.finalbody
+    plain = plain and not any(isinstance(one, ast.NamedExpr) for part in node.body for one in ast.walk(part))
+    if not (is_any and plain and isinstance(handler.body[-1], ast.Return)) or any(isinstance(one.ctx, ast.Store) for one in places):
+        raise Undecided(f"{name} may go on after an error")
+    return handler.body
+
+
+def _names(nodes: Iterable[ast.AST], context: type[ast.expr_context]) -> Iterator[ast.Name]:
+    """The names in some nodes that are read, or written."""
+    return (one for part in nodes for one in ast.walk(part) if isinstance(one, ast.Name) and isinstance(one.ctx, context))
 
 
 def _is_plain(item: ast.withitem) -> bool:

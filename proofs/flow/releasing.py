@@ -88,6 +88,18 @@ def require_same(first: Any, second: Any, what: str) -> None:
     require(same(first, second), f"{what}: {first!r} is not {second!r}")
 
 
+def if_same(first: Any, second: Any, what: str, result: Any) -> Any:
+    """A result, given that two values are equal for all values of the stand-ins."""
+    require_same(first, second, what)
+    return result
+
+
+def noting(items: list[Any], item: Any, result: Any) -> Any:
+    """A result, after something is added to a list."""
+    items.append(item)
+    return result
+
+
 def or_refusal(run: Callable[[], Any]) -> Any:
     """The result of a program, or its refusal."""
     try:
@@ -123,4 +135,16 @@ def _uses(value: Any, wanted: Term) -> int:
     return sum(_uses(part, wanted) for part in parts)
 
 
-__all__ = ["Door", "Released", "Undecided", "Unproven", "one_draw", "or_refusal", "releases", "require", "require_same"]
+__all__ = [
+    "Door",
+    "Released",
+    "Undecided",
+    "Unproven",
+    "if_same",
+    "noting",
+    "one_draw",
+    "or_refusal",
+    "releases",
+    "require",
+    "require_same",
+]

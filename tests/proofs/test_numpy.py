@@ -67,6 +67,23 @@ def test_runs_of_equal_numbers_follow_each_other():
         assert [place for length in lengths for place in range(length)] == inside.tolist()
 
 
+def test_numbers_are_sorted_grouped_and_counted_as_python_does():
+    for entries in itertools.product(range(3), repeat=5):
+        array = np.array(entries, dtype=np.int64)
+        order = np.argsort(array)
+        assert [*range(5)] == sorted(order.tolist())
+        assert sorted(entries) == array[order].tolist() == np.sort(array).tolist()
+        begins = np.flatnonzero(np.diff(array[order], prepend=-1))
+        different = sorted({*entries})
+        assert [entries.index(one) for one in different] == np.minimum.reduceat(order, begins).tolist()
+        assert [entries.count(one) for one in different] == np.diff(begins, append=5).tolist()
+        found, numbers = np.unique(array, return_inverse=True)
+        assert (different, [*entries]) == (found.tolist(), found[numbers].tolist())
+        assert [entries.count(one) for one in range(4)] == np.bincount(array, minlength=4).tolist()
+        assert [one in (0, 2) for one in entries] == np.isin(array, [0, 2]).tolist()
+        assert [min(max(one, 1), 2) for one in entries] == np.clip(array, 1, 2).tolist()
+
+
 def test_whole_numbers_below_2_to_53_and_powers_of_two_are_exact_in_float64():
     whole = [*range(-300, 300), *(sign * (2**53 - step) for sign in (-1, 1) for step in range(1, 50))]
     for shift in (0, 1, 52, 999, 1000):
