@@ -12,6 +12,7 @@ from fractions import Fraction
 from itertools import islice, product
 from typing import Any, Final, TypeAlias
 
+from dpaudit.verifier.alignment.ahead import is_lead, leads
 from dpaudit.verifier.alignment.templates import Template, baseline, narrow, templates
 from dpaudit.verifier.frontend import expression
 from dpaudit.verifier.fuel import clock, spend
@@ -110,7 +111,8 @@ class Search:
         thresholds = [one for one in narrow(self.program, self.pairs) if one.site not in self.given]
         tested = not self.pointwise and any(one.tests for one in thresholds)
         longer = (*rounds, _MANY_ROUNDS) if tested and rounds == ROUNDS else rounds
-        for first in (*self.alike, hiding):
+        ahead = leads(self.program, self.pairs) if self.pointwise and not self.given and is_lead(self.program, self.pairs) else ()
+        for first in (*self.alike, *ahead, hiding):
             if self.stands(first, longer):
                 yield first
         if tested:
