@@ -16,7 +16,7 @@ from dpaudit.verifier.alignment.ahead import is_lead, leads
 from dpaudit.verifier.alignment.templates import Template, baseline, narrow, templates
 from dpaudit.verifier.frontend import expression
 from dpaudit.verifier.fuel import clock, spend
-from dpaudit.verifier.ir import For, ListOf, Program
+from dpaudit.verifier.ir import For, ListOf, Program, Relation
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.costs import Meter
 from dpaudit.verifier.product.execution import Execution
@@ -61,6 +61,8 @@ _MANY_ROUNDS: Final = 13
 """Rounds after which a shift that costs a twelfth of the claim each time has been found out, for alignments of thresholds."""
 _MOST_TESTS: Final = 3
 """Tests of one draw that may have a piece each, where one piece on each side of the first test does not do."""
+_EVERYWHERE: Final = (Relation.ALL, Relation.INC, Relation.DEC)
+"""Relations by which every element may change."""
 _LONG: Final = 0.7
 """Seconds for one number of rounds after which no larger one is looked at."""
 _MOST_EXAMPLES: Final = 8
@@ -114,13 +116,17 @@ class Search:
         tested = any(one.tests for one in thresholds)
         longer = (*rounds, _MANY_ROUNDS) if rounds == ROUNDS else rounds
         ahead = leads(self.program, self.pairs) if self.pointwise and not self.given and is_lead(self.program, self.pairs) else ()
-        for first in (*self.alike, *ahead, hiding):
-            if self.stands(first, longer if tested and not self.pointwise else rounds):
+        # Where all answers differ, hiding them costs as much in each round, which takes many rounds to find out.
+        late = tested and not self.pointwise and any(self.pairs.relation(name) in _EVERYWHERE for name, _ in self.pairs.contract.changes)
+        for first in (*self.alike, *ahead, *(() if late else (hiding,))):
+            if self.stands(first, rounds):
                 yield first
         if tested:
             # What fits thresholds at all mostly does; only if not, many rounds are worth their time.
             yield from self.fitted(thresholds, rounds, longer)
             yield from self.fitted(reversed_, rounds, longer)
+        if late and self.stands(hiding, longer):
+            yield hiding
         earlier: list[Template] = []
         for most in (1, _MOST_TESTS):
             shapes = [one for one in templates(self.program, self.pairs, self._output(), most) if one.site not in self.given]

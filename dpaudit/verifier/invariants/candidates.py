@@ -148,6 +148,7 @@ class Head:
                 for run in ("", OTHER):
                     one = variable(run + name, sort)
                     yield less_equal(ZERO, one)
+                    yield less(ZERO, one)
                     for bound in (*self.bounds, self.pairs.contract.claim):
                         yield less_equal(one, bound)
                         yield less_equal(bound, one)
