@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from dpaudit.errors import Unsupported
+from dpaudit.verifier.alignment.ahead import is_lead
 from dpaudit.verifier.alignment.search import Inputs, Meanwhile, Search, user_alignment
 from dpaudit.verifier.confirming import Confirmations
 from dpaudit.verifier.fuel import OutOfFuel, clock, seconds_left, time_limit
@@ -199,7 +200,9 @@ def modes(program: Program, pairs: Neighbours) -> tuple[bool, ...]:
     endless = any(isinstance(one, While) for one in statements(program.body))
     if pairs.contract.cost != "pure" or endless or not any(whole):
         return (False,)
-    return (True, False) if all(whole) and draws(program.body) else (False, True)
+    # A number beside an index is mostly a gap, for which the index must be known.
+    first = all(whole) or is_lead(program, pairs)
+    return (True, False) if first and draws(program.body) else (False, True)
 
 
 def attempt(

@@ -12,10 +12,11 @@ from fractions import Fraction
 from itertools import islice, product
 from typing import Any, Final, TypeAlias
 
+from dpaudit.verifier.alignment.ahead import is_lead, leads
 from dpaudit.verifier.alignment.templates import Template, baseline, narrow, templates
 from dpaudit.verifier.frontend import expression
 from dpaudit.verifier.fuel import clock, spend
-from dpaudit.verifier.ir import For, ListOf, Program
+from dpaudit.verifier.ir import For, ListOf, Program, Relation
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.costs import Meter
 from dpaudit.verifier.product.execution import Execution
@@ -56,10 +57,12 @@ LARGEST: Final = 2
 """The largest coefficient."""
 ROUNDS: Final = (2, 3, 5)
 """Numbers of rounds for which loops are run, few first."""
-_MANY_ROUNDS: Final = 9
-"""Rounds after which a shift that costs a sixth of the claim each time has been found out, for alignments of thresholds."""
+_MANY_ROUNDS: Final = 13
+"""Rounds after which a shift that costs a twelfth of the claim each time has been found out, for alignments of thresholds."""
 _MOST_TESTS: Final = 3
 """Tests of one draw that may have a piece each, where one piece on each side of the first test does not do."""
+_EVERYWHERE: Final = (Relation.ALL, Relation.INC, Relation.DEC)
+"""Relations by which every element may change."""
 _LONG: Final = 0.7
 """Seconds for one number of rounds after which no larger one is looked at."""
 _MOST_EXAMPLES: Final = 8
@@ -107,19 +110,28 @@ class Search:
             return
         hiding |= self.given
         rounds = self.rounds()
-        thresholds = [one for one in narrow(self.program, self.pairs) if one.site not in self.given]
-        tested = not self.pointwise and any(one.tests for one in thresholds)
-        longer = (*rounds, _MANY_ROUNDS) if tested and rounds == ROUNDS else rounds
-        for first in (*self.alike, hiding):
-            if self.stands(first, longer):
+        thresholds, reversed_ = (
+            [one for one in narrow(self.program, self.pairs, failed=failed) if one.site not in self.given] for failed in (False, True)
+        )
+        tested = any(one.tests for one in thresholds)
+        longer = (*rounds, _MANY_ROUNDS) if rounds == ROUNDS else rounds
+        ahead = leads(self.program, self.pairs) if self.pointwise and not self.given and is_lead(self.program, self.pairs) else ()
+        # Where all answers differ, hiding them costs as much in each round, which takes many rounds to find out.
+        late = tested and not self.pointwise and any(self.pairs.relation(name) in _EVERYWHERE for name, _ in self.pairs.contract.changes)
+        for first in (*self.alike, *ahead, *(() if late else (hiding,))):
+            if self.stands(first, rounds):
                 yield first
         if tested:
-            yield from self.fitted(thresholds, longer)
+            # What fits thresholds at all mostly does; only if not, many rounds are worth their time.
+            yield from self.fitted(thresholds, rounds, longer)
+            yield from self.fitted(reversed_, rounds, longer)
+        if late and self.stands(hiding, longer):
+            yield hiding
         earlier: list[Template] = []
         for most in (1, _MOST_TESTS):
             shapes = [one for one in templates(self.program, self.pairs, self._output(), most) if one.site not in self.given]
             if shapes != earlier:
-                yield from self.fitted(shapes, rounds)
+                yield from self.fitted(shapes, longer, longer)
             earlier = shapes
 
     def stands(self, alignment: Alignment, rounds: tuple[int, ...]) -> bool:
@@ -132,8 +144,9 @@ class Search:
                 break
         return True
 
-    def fitted(self, shapes: list[Template], rounds: tuple[int, ...]) -> Iterator[Alignment]:
-        """Alignments of these shapes."""
+    def fitted(self, shapes: list[Template], first: tuple[int, ...], later: tuple[int, ...]) -> Iterator[Alignment]:
+        """Alignments of these shapes: the first after so many rounds, those that are asked for after it after others."""
+        rounds = first
         unknowns = [one for shape in shapes for piece in shape.unknowns() for one in piece]
         alignment = dict(self.given) | {shape.site: shape.shift() for shape in shapes}
         stages: dict[int, Bounded] = {}
@@ -153,17 +166,20 @@ class Search:
                 size += 1
                 continue
             values = {one: constant(outcome.model.value(one)) for one in unknowns}
+            chosen = conjunction(*(equal(one, value) for one, value in values.items()))
             for number in rounds:
                 if number not in stages:
                     stages[number] = self.bounded(alignment, number)
                 example = self.defeated(stages[number], values)
                 if example is not None:
-                    solver.add(substitute(stages[number].goal, example))
+                    # Elements whose place depends on the coefficients stay open, so that these coefficients may come again.
+                    solver.add(substitute(stages[number].goal, example), negation(chosen))
                     break
             else:
                 yield {site: substitute(shift, values) for site, shift in alignment.items()}
+                rounds = later
                 # Not this alignment again: whoever asks for the next one could not prove it.
-                solver.add(negation(conjunction(*(equal(one, value) for one, value in values.items()))))
+                solver.add(negation(chosen))
 
     def rounds(self) -> tuple[int, ...]:
         """Numbers of rounds to look at; loops in loops are run less often, since their rounds multiply."""

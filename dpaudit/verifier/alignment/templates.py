@@ -54,8 +54,6 @@ from dpaudit.verifier.terms import (
 
 UNKNOWN: Final = "?"
 """Marks names whose value is unknown or does not depend linearly on the noise."""
-
-
 @dataclass(frozen=True)
 class Template:
     """The shape of one shift."""
@@ -83,11 +81,11 @@ class Template:
         return found
 
 
-def narrow(program: Program, pairs: Neighbours) -> tuple[Template, ...]:
+def narrow(program: Program, pairs: Neighbours, *, failed: bool = False) -> tuple[Template, ...]:
     """Few shapes: noise that is tested keeps a test as it is or is not moved, other noise moves by whole units.
 
     Thresholds that noise is compared with are aligned like this: they give way, and an answer hides what it differs by only where
-    it passes one of them.
+    it passes one of them; where tests ask whether it does not pass, only where they have `failed`.
     """
     differing = _differing(program, pairs)
     units = tuple(dict.fromkeys(change.bound for _, change in pairs.contract.changes))
@@ -96,7 +94,8 @@ def narrow(program: Program, pairs: Neighbours) -> tuple[Template, ...]:
         kept = dict.fromkeys(_distance(rest, differing) for rest in uses.tested) if draw.law not in NORMAL and uses.tests else {}
         basis = tuple(one for one in kept if number_of(one) is None)
         if basis:
-            found.append(Template(draw.site, tuple(uses.tests), basis, still=True))
+            tests = uses.failed if failed else uses.tests
+            found.append(Template(draw.site, tuple(_alternatives(tests)), basis, still=True))
             continue
         # What is drawn at the end of a round for the next one gives way only where the next one tests it.
         later = Uses(uses.noise)
@@ -108,6 +107,13 @@ def narrow(program: Program, pairs: Neighbours) -> tuple[Template, ...]:
         basis = (*units, *(one for one in hidden if number_of(one) is None and one not in units))
         found.append(Template(draw.site, where, basis, still=bool(where)))
     return tuple(found)
+
+
+def _alternatives(tests: list[Term]) -> Iterator[Term]:
+    """The tests, one that asks for one of several things as often as there are such things."""
+    for test in tests:
+        path, asked = (test.args[:-1], test.args[-1]) if test.op is Op.AND else ((), test)
+        yield from (conjunction(*path, part) for part in (asked.args if asked.op is Op.OR else (asked,)))
 
 
 def templates(program: Program, pairs: Neighbours, output: Term | None, most: int = 1) -> tuple[Template, ...]:
@@ -176,8 +182,9 @@ def _draws(
                 yield from _draws(otherwise, rest, loops, turn)
             case For(name=name, body=body):
                 yield from _draws(body, (), (*loops, name), body)
-            case While(before=before, body=body):
-                yield from _draws((*before, *body), (), loops, (*before, *body))
+            case While(place=place, before=before, test=test, body=body):
+                # The next round comes under the loop's test.
+                yield from _draws((*before, *body), (), loops, (*before, If(place, test, body, ())))
 
 
 def _basis(program: Program, pairs: Neighbours, uses: Uses) -> Iterator[Term]:
@@ -210,6 +217,7 @@ class Uses:
 
     noise: Term  # the name of the noise
     tests: list[Term] = field(default_factory=list)  # tests that it is in, over names at the draw, in their order
+    failed: list[Term] = field(default_factory=list)  # the same where they fail
     # What it is added to in tests and outputs, and the factor that it has there.
     rests: list[tuple[Term, int | Fraction]] = field(default_factory=list)
     tested: list[Term] = field(default_factory=list)  # those of them in tests, where the factor is 1 or -1
@@ -276,6 +284,7 @@ class Uses:
             self.asked += [conjunction(*self.path)] if self.path else []
             if self._known(test):
                 self.tests.append(conjunction(*self.path, test))
+                self.failed.append(conjunction(*self.path, negation(test)))
             for part in subterms(test):
                 if part.op in (Op.LESS, Op.LESS_EQUAL, Op.EQUAL) and part.args[0].sort is not Sort.BOOL:
                     self._ends(subtract(*part.args), tested=True)

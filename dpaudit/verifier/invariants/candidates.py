@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
+from dpaudit.verifier.invariants.leads import lead
 from dpaudit.verifier.invariants.rounds import Round, bounds, round_of, terms_of, widths
 from dpaudit.verifier.ir import Append, Assign, Block, Draw, For, If, ListOf, Program, Relation, While
 from dpaudit.verifier.product.adjacency import Neighbours
@@ -85,6 +86,10 @@ class Head:
         yield from self.turn.folds()
         yield from (less_equal(counter, ZERO) for counter in self.counters if counter.value != ODDS)
 
+    def simple(self) -> Iterator[Term]:
+        """What holds always: distances and costs by one unit, and bounds on integers."""
+        yield from (*self.distances(few=True), *self.spending(few=True), *self.ranges())
+
     def rounds(self) -> Iterator[Term]:
         """Candidates from what one round does, which cost more and are seldom needed."""
         yield from self.turn.folds()
@@ -143,6 +148,7 @@ class Head:
                 for run in ("", OTHER):
                     one = variable(run + name, sort)
                     yield less_equal(ZERO, one)
+                    yield less(ZERO, one)
                     for bound in (*self.bounds, self.pairs.contract.claim):
                         yield less_equal(one, bound)
                         yield less_equal(bound, one)
@@ -393,7 +399,9 @@ def candidates(execution: Execution, tier: Tier = Tier.USUAL) -> Invariants:
             times,
         )  # fmt: skip
         guesses = [*_ended(loop, number, names)]
-        if tier is Tier.FOLDS:
+        if execution.rivals is not None:
+            guesses = [*head.simple(), *lead(execution, loop, changed), *guesses]
+        elif tier is Tier.FOLDS:
             guesses = [*head.plain(), *guesses]
         else:
             guesses = [*head.guesses(few=tier is Tier.USUAL), *(head.rounds() if tier is Tier.DEEP else ()), *guesses]

@@ -172,6 +172,9 @@ class Round:
     def guards(self) -> Iterator[Term]:
         """Tests of a round that are about names at the head alone, such as whether there are answers left."""
         found: dict[Term, None] = {}
+        if isinstance(self.loop, While) and not any(one.op is Op.APPLY for one in subterms(self.loop.test)):
+            # What is drawn for the next round is only moved where there is one.
+            found[self.loop.test] = None
         for position, statement in enumerate(self.loop.body):
             test = statement.test if isinstance(statement, If) else ZERO
             if test.op in (Op.LESS, Op.LESS_EQUAL) and not any(one.op is Op.APPLY for one in subterms(test)):

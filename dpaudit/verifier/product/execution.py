@@ -9,6 +9,7 @@ from dpaudit.verifier.ir import ListOf, Program, Raise, While
 from dpaudit.verifier.product.adjacency import GHOST, Neighbours, substitute_run_terms
 from dpaudit.verifier.product.costs import Meter
 from dpaudit.verifier.product.obligations import Book, Obligation
+from dpaudit.verifier.product.rivals import rivals_of
 from dpaudit.verifier.product.runs import RAISED, RETURNED, Alignment, Invariants, Misused, Run, value_name
 from dpaudit.verifier.product.walk import loops, released_lists, return_statements, statements
 from dpaudit.verifier.terms import FALSE, TRUE, ZERO, Sort, Term, variable, variables
@@ -36,11 +37,15 @@ class Execution:
 
     def __post_init__(self) -> None:
         """Compute what does not change during the run."""
+        self.returns = return_statements(self.program)
+        self.rivals = None
+        self.rivals = rivals_of(self.program, self.alignment, self.ghosts() if self.pointwise else None)
+        if self.rivals is not None:
+            self.program = self.rivals.program(self.program)
         self.sorts: dict[str, Sort] = dict(self.program.sorts)
         self.numbers = {id(loop): number for number, loop in enumerate(loops(self.program), 1)}
         self.released = released_lists(self.program)
         self.meter = Meter(self.program, self.pairs)
-        self.returns = return_statements(self.program)
         self.whiles = any(isinstance(one, While) for one in statements(self.program.body))
         self.raises = tuple(one for one in statements(self.program.body) if isinstance(one, Raise))
         self.done: set[int] = set()
@@ -109,4 +114,5 @@ class Execution:
         """The ghosts of this direction and mode."""
         found = {self.pairs.position(name) for name, _ in self.pairs.contract.changes}
         found |= {variable(self.pairs.ghost("d", name), dict(self.pairs.elements)[name]) for name, _ in self.pairs.contract.changes}
-        return frozenset(found | {ghost for ghost in self.output() if ghost is not None})
+        found |= {ghost for ghost in self.output() if ghost is not None}
+        return frozenset(found if self.rivals is None else found | self.rivals.ghosts())

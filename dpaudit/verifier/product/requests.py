@@ -77,6 +77,8 @@ def run_draw(execution: Execution, statement: Draw, runs: tuple[Run, Run]) -> No
     moved = noise if noise.sort is Sort.BOOL else add(noise, shift)
     for run, value in zip(runs, (noise, moved), strict=True):
         run.put(statement.name, value)
+    if execution.rivals is not None:
+        execution.rivals.meet(execution, statement, here, runs)
     if execution.whiles:
         execution.price("prefix", line)
 

@@ -33,6 +33,8 @@ def finish(execution: Execution) -> None:
     ended = [run.names[RETURNED] for run in (one, other)]
     raised = equal(one.names[RAISED], other.names[RAISED])
     values = disjunction(negation(equal(one.names[RAISED], ZERO)), conjunction(*alike))
+    if execution.rivals is not None:
+        execution.rivals.settle(execution, (one, other))
     execution.book.must("out", line, conjunction(*ended, raised, values))
     execution.price("cost", line)
 
