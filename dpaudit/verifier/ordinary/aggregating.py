@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dpaudit.verifier.ordinary import arrays, iterating, numbers, ordinals, texts
 from dpaudit.verifier.ordinary.calls import Sources, given
-from dpaudit.verifier.ordinary.loops import repeat
+from dpaudit.verifier.ordinary.loops import growing, repeat
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
@@ -21,6 +21,7 @@ from dpaudit.verifier.ordinary.values import (
     Ref,
     Scalar,
     Sequence,
+    Spent,
     Tuple,
     Value,
 )
@@ -147,6 +148,22 @@ def _sorted(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     return state.new(Items(tuple(placed(one, str(place)) for place, one in enumerate(values))))
 
 
+def _sort(state: State, node: ast.AST, owner: Value, name: str, args: Args, named: Named) -> Value | None:
+    """`.sort` of a list that nothing fills: the same object holds the sorted values from here on."""
+    held = state.object(owner) if isinstance(owner, Ref) else None
+    if name != "sort" or not isinstance(owner, Ref) or not isinstance(held, (Items, Sequence)) or held.form != "list":
+        return None
+    if args or growing(state, owner.address) or owner.address in state.shared or (isinstance(held, Sequence) and held.once):
+        raise refuse(node, f"`{ast.unparse(node)}`", "write `name = sorted(name)`", "DPA705")
+    source = state.new(held)
+    # While Python sorts a list it is empty, which a key may see.
+    state.change(node, owner.address, Spent("a list that is being sorted"))
+    made = _sorted(state, node, [source], named)
+    assert isinstance(made, Ref)  # noqa: S101 - for the type checker
+    state.change(node, owner.address, state.object(made))
+    return Nothing()
+
+
 def _in_order(state: State, node: ast.AST, values: list[Value], reverse: Scalar) -> Ref:
     """A few numbers of one type in order: neighbours change places until none would."""
     items = [numbers.number(state, node, one) for one in values]
@@ -243,7 +260,8 @@ def _reduce(state: State, node: ast.AST, args: Args, named: Named) -> Value:
 
 
 def fill() -> None:
-    """Enter the functions of this module."""
+    """Enter the functions of this module, and `.sort` ahead of the other methods of lists."""
+    Sources.METHODS["sort"] = _sort
     Sources.PYTHON.update(
         all=_any(every=True), any=_any(every=False), max=_best(least=False), min=_best(least=True), sorted=_sorted, sum=_sum
     )

@@ -22,6 +22,9 @@ from dpaudit.verifier.telling import witness_words
 from dpaudit.verifier.terms import Sort
 
 _MOST_SEEDS: Final = 60
+_MOST_RECORDS: Final = 64
+_FEW: Final = 2
+"""How many values are tried with as many records as the program compares with."""
 _FAR: Final = 20
 _MOST_SHOWN: Final = 24
 _RUNS: Final = 24
@@ -144,12 +147,15 @@ def _with_scalars(program: Program, reading: Reading, scalars: Mapping[str, Any]
     """Such neighbours with these parameters."""
     lists = [(one.name, one.sort.element) for one in program.parameters if isinstance(one.sort, ListOf)]
     private = dict(contract_of(program).changes)
-    for before in (0, 1, 2):
-        for value in values:
+    sizes = {int(one) - 1 for one in constants(reading) if one.denominator == 1 and 4 <= one <= _MOST_RECORDS}
+    for before in (0, 1, 2, *sorted(sizes)):
+        for value in values if before < 4 else values[1 : 1 + _FEW]:
             first: dict[str, Any] = dict(scalars)
             second: dict[str, Any] = dict(scalars)
             for name, sort in lists:
                 new, old = (value, Fraction(0)) if sort is Sort.REAL else (int(value), 0)
+                # Many records are alike, so that what is counted of them is as large as their number.
+                old = new if before >= 4 and name not in private else old
                 if name.endswith(("__here", "__which")) and name in private:
                     first[name], second[name] = (*(1,) * before, 0), (*(1,) * before, 1)
                 elif name in private:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from dpaudit.spec import LAWS
-from dpaudit.verifier.ordinary import arrays, draws, exponentials, iterating, kinds, numbers, subscripts, texts
+from dpaudit.verifier.ordinary import arrays, draws, exponentials, formats, iterating, kinds, numbers, subscripts, texts
 from dpaudit.verifier.ordinary.attributes import attribute
 from dpaudit.verifier.ordinary.calls import Sources, call, function_of
 from dpaudit.verifier.ordinary.refusing import refuse
@@ -63,7 +63,7 @@ def _name(state: State, node: ast.Name) -> Value:
         raise refuse(node, f"the name {name}", "leave it out")
     while True:
         frame = frame_of(state, address)
-        if name in frame.known or frame.outer is None:
+        if name in frame.known or name in frame.names or frame.outer is None:
             break
         address = frame.outer
     if name in frame.names:
@@ -198,6 +198,10 @@ def operated(state: State, node: ast.AST, op: ast.operator, left: Value, right: 
             return Tuple((*items, *others))
         case (Items(items, "list"), ast.Mult(), Scalar(kind="int", known=int(times))) if len(items) * times <= 256:
             return state.new(Items(items * times))
+        case Scalar(known=str() as form), ast.Mod(), _:
+            return formats.percent(state, node, form, right)
+        case (Scalar(known=str() as form), ast.Mult(), Scalar(kind="int", known=int(times))) if len(form) * times <= 256:
+            return state.text(form * times)
         case Scalar(kind="str"), ast.Add(), Scalar(kind="str"):
             if isinstance(left, Scalar) and isinstance(right, Scalar) and left.is_known and right.is_known:
                 return state.text(left.known + right.known)

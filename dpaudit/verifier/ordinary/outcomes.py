@@ -10,6 +10,7 @@ import ast
 from dataclasses import replace
 from typing import Any, Final
 
+from dpaudit.verifier.frontend.scopes import EXCEPTIONS
 from dpaudit.verifier.ordinary.lines import SHOWN, Line, Released
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State
@@ -181,6 +182,21 @@ def refuse_private_error(state: State, node: ast.AST, parts: list[Value]) -> Non
         for leaf in scalars(one):
             if not leaf.is_known and not names_in(leaf.code) <= state.parameters | {"Fraction"}:
                 raise refuse(node, "an error that shows data", "leave private and noisy values out of the message", "DPA706")
+
+
+def ended(state: State, node: ast.AST, name: str, values: list[Value]) -> None:
+    """The core program ends with an exception: one for each place, since a place shows itself."""
+    refuse_private_error(state, node, values)
+    place = f"{getattr(node, 'lineno', 0)}:{getattr(node, 'col_offset', 0)}:{values}"
+    if place not in state.raises:
+        taken = {core for core, _ in state.raises.values()}
+        known = [one.__name__ for one in EXCEPTIONS]
+        free = [core for core in ([name] if name in known else []) + known if core not in taken]
+        if not free:
+            raise refuse(node, "this many errors", "raise fewer", "DPA706")
+        state.raises[place] = (free[0], name)
+    state.emit(f"raise {state.raises[place][0]}")
+    state.leave()
 
 
 def scalars(found: Value) -> list[Scalar]:

@@ -19,6 +19,7 @@ from dpaudit.verifier.ordinary import (
     edges,
     expressions,
     files,
+    formats,
     grouping,
     kinds,
     methods,
@@ -28,6 +29,8 @@ from dpaudit.verifier.ordinary import (
     outcomes,
     records,
     statements,
+    subscripts,
+    tools,
     vectors,
 )
 from dpaudit.verifier.ordinary.attributes import attribute
@@ -64,8 +67,9 @@ _PARTS: Final = Parts(
     grouped=grouping.group,
     ranked=ordinals.element,
     append=outcomes.append,
+    element=subscripts.element,
 )
-for module in (aggregating, builtins, draws, edges, grouping, kinds, methods, ordinals, vectors):
+for module in (aggregating, builtins, draws, edges, formats, grouping, kinds, methods, ordinals, tools, vectors):
     module.fill()
 
 
@@ -186,6 +190,9 @@ def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Lear
     state.call(tree, function, [named.pop(one.arg) for one in tree.args.posonlyargs], named)
     if unfit is not None:
         raise unfit
+    for one in state.exponents:
+        # It may be too large for a float, and that would show: it is put out where it is made.
+        state.assume(f"{one.site} shown", "shown", "math.exp")
     return _finished(state, source, claimed, types, data, scalars, arguments)
 
 

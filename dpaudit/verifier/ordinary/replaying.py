@@ -15,7 +15,10 @@ import dataclasses
 import fractions
 import functools
 import importlib
+import itertools
+import json
 import math
+import operator
 import random
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +39,7 @@ _QUIET: Final = SimpleNamespace(**dict.fromkeys(_LEVELS, lambda *_: None))
 _QUIET.getLogger = lambda *_: _QUIET
 _REAL: Final[dict[str, Any]] = {
     "bisect": bisect, "math": math, "collections": collections, "fractions": fractions, "functools": functools,
-    "dataclasses": dataclasses, "logging": _QUIET, "typing": typing,
+    "dataclasses": dataclasses, "itertools": itertools, "json": json, "logging": _QUIET, "operator": operator, "typing": typing,
 }  # fmt: skip
 _LOADED: Final = ("numpy", "statistics")
 _ALIKE: Final = {"KeyError": "LookupError", "IndexError": "LookupError", "AssertionError": "RuntimeError"}

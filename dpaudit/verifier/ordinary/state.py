@@ -68,6 +68,7 @@ class Parts:
     grouped: Callable[[State, ast.AST, Groups, Scalar, Value | None], Value]  # the list of a key
     ranked: Callable[[State, ast.AST, Ranked, Value], Value]  # an element of a private list in order
     append: Callable[[State, ast.AST, Output, Value], None]  # lets an output list grow
+    element: Callable[[State, ast.AST, Value, Value], Value]  # an element by key or place
 
 
 @dataclass
@@ -103,6 +104,8 @@ class State:
     numbers: Iterator[int] = field(default_factory=lambda: iter(range(1, 10**9)))
     main: Any = None  # the function that is read
     scopes: Any = None  # the names that functions bind
+    exponents: dict[Opaque, int] = field(default_factory=dict)  # exponentials that nothing has chosen by yet, with the line
+    draining: int = 0  # whether all elements of something are made at once
     callee: str = ""  # what was called last
     main_frame: int = 0
     true: list[str] = field(default_factory=list)  # tests that hold on this way
@@ -255,7 +258,7 @@ class State:
         saved = {
             one: getattr(self, one) for one in ("lines", "depth", "line", "dead", "private_tests", "record_loops", "frame", "calls")
         }
-        copies = {one: type(getattr(self, one))(getattr(self, one)) for one in ("heap", "loops", "raises", "returns", "ensured")}
+        copies = {one: type(getattr(self, one))(getattr(self, one)) for one in ("heap", "loops", "raises", "returns", "ensured", "exponents")}
         outputs = {name: list(found) for name, found in self.outputs.items()}
         grown = [{key: list(found) for key, found in loop.grown.items()} for loop in self.loops]
         breaks = [list(loop.breaks) for loop in self.loops]
@@ -443,9 +446,11 @@ class State:
             value = read()
             same = len(self.lines) == size and self.grown() == grown and all(self.heap.get(key) is one for key, one in heap.items())
             made = {key: one for key, one in self.heap.items() if key not in heap}
+            exponents = dict(self.exponents)
         if not same:
             return None
         self.heap.update(made)
+        self.exponents.update(exponents)
         return (value,)
 
     # Sequences.

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeGuard
 
-from dpaudit.verifier.frontend.scopes import EXCEPTIONS
 from dpaudit.verifier.ordinary import choosing, indexing, iterating, loops, numbers, outcomes, walking
 from dpaudit.verifier.ordinary.assigning import augmented
 from dpaudit.verifier.ordinary.calls import Sources, function_of
@@ -350,19 +349,8 @@ def _is_bound(state: State, name: str) -> bool:
 
 
 def _ended(state: State, node: ast.AST, name: str, *message: ast.expr | None) -> None:
-    """The core program ends with an exception: one for each place, since a place shows itself."""
-    values = [state.value(one) for one in message if one is not None]
-    outcomes.refuse_private_error(state, node, values)
-    place = f"{getattr(node, 'lineno', 0)}:{getattr(node, 'col_offset', 0)}:{values}"
-    if place not in state.raises:
-        taken = {core for core, _ in state.raises.values()}
-        known = [one.__name__ for one in EXCEPTIONS]
-        free = [core for core in ([name] if name in known else []) + known if core not in taken]
-        if not free:
-            raise refuse(node, "this many errors", "raise fewer", "DPA706")
-        state.raises[place] = (free[0], name)
-    state.emit(f"raise {state.raises[place][0]}")
-    state.leave()
+    """The core program ends with an exception whose message is evaluated."""
+    outcomes.ended(state, node, name, [state.value(one) for one in message if one is not None])
 
 
 # Loops.

@@ -15,7 +15,7 @@ _SCALARS: Final[Mapping[str, Kind]] = {
     "np.float64": "real", "numpy.float64": "real",
 }  # fmt: skip
 _LISTS: Final = (
-    "list", "List", "Sequence", "Collection", "tuple", "Tuple", "typing.List", "typing.Sequence",
+    "list", "List", "Sequence", "Collection", "tuple", "Tuple", "typing.List", "typing.Sequence", "Iterable", "typing.Iterable",
 )  # fmt: skip
 _ARRAYS: Final = ("np.ndarray", "numpy.ndarray", "ndarray", "np.array", "npt.NDArray", "NDArray")
 _GENERATORS: Final = ("np.random.Generator", "numpy.random.Generator", "Generator", "random.Random", "Random")

@@ -157,6 +157,15 @@ class Function:
 
 
 @dataclass(frozen=True)
+class Partial:
+    """A function with arguments that come before those of a call, and named ones."""
+
+    function: Value
+    args: tuple[Value, ...]
+    named: tuple[tuple[str, Value], ...] = ()
+
+
+@dataclass(frozen=True)
 class Class:
     """A class of the source: the fields of a dataclass or named tuple, methods, and constants."""
 
@@ -198,7 +207,7 @@ class Method:
 
 
 Value: TypeAlias = (
-    Scalar | Nothing | Poison | Opaque | Tuple | Record | Row | Ref | Entry | Span | Place | Short | Builtin | Function | Class
+    Scalar | Nothing | Poison | Opaque | Tuple | Record | Row | Ref | Entry | Span | Place | Short | Builtin | Function | Partial | Class
     | Generator | Mechanism | Infinity | Method
 )  # fmt: skip
 
