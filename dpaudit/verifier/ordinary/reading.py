@@ -15,6 +15,7 @@ from dpaudit.verifier.ordinary import (
     assigning,
     builtins,
     calls,
+    coins,
     draws,
     edges,
     expressions,
@@ -35,7 +36,7 @@ from dpaudit.verifier.ordinary import (
 )
 from dpaudit.verifier.ordinary.attributes import attribute
 from dpaudit.verifier.ordinary.files import Source
-from dpaudit.verifier.ordinary.lines import Again, Learned
+from dpaudit.verifier.ordinary.lines import Again, Learned, Line
 from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.scopes import Scopes
 from dpaudit.verifier.ordinary.state import Parts, State, frame_of
@@ -399,7 +400,7 @@ def _finished(
     edges = [(one, "int") for one in dict.fromkeys(one for pair in state.ends.values() for one in pair)]
     parameters = [*data.parameters, *scalars, *edges]
     head = f"def {source.function.name}({', '.join(f'{name}: {kind}' for name, kind in parameters)}):"
-    lines = [(0, head, source.function.lineno), *ordering.sunk(ordering.flipped(ordering.paired(outcomes.written(state))))]
+    lines = [(0, head, source.function.lineno), *_simplified(outcomes.written(state))]
     text = "\n".join("    " * depth + line for depth, line, _ in lines) + "\n"
     own = types.get("self")
     fields = _fields(scalars)
@@ -435,6 +436,11 @@ def _finished(
         state=state,
         arguments=tuple(arguments),
     )
+
+
+def _simplified(lines: list[Line]) -> list[Line]:
+    """The lines of a program with draws as proofs want them."""
+    return ordering.sunk(ordering.flipped(coins.answered(coins.coined(ordering.paired(lines)))))
 
 
 def _shown(kind: Type) -> str:

@@ -30,7 +30,7 @@ from typing import Any, Final
 from dpaudit.spec import LAWS
 from dpaudit.verifier.interpreter import Halt, TooLong, Undefined, run
 from dpaudit.verifier.ir import Program
-from dpaudit.verifier.ordinary import draws, kinds
+from dpaudit.verifier.ordinary import coins, draws, kinds
 from dpaudit.verifier.ordinary.reading import Reading
 
 _LEVELS: Final = ("debug", "info", "warning", "error", "critical")
@@ -49,6 +49,9 @@ _HUGE: Final = 10**6
 _TINY: Final = 1e-250
 
 
+_WAYS: Final = {way.strip("_") + both for way in (coins.KEPT, coins.TURNED) for both in ("", coins.BOTH)}
+
+
 class Differs(RuntimeError):
     """Python does something else than the core program."""
 
@@ -60,6 +63,7 @@ class _Tape:
     drawn: list[tuple[str, tuple[Any, ...], Any]]
     exact: bool
     place: int = field(default=0)
+    second: bool = field(default=False)  # whether the first of two coins that answer together was handed out
     halved: bool = field(default=False)  # whether the first of two exponential draws that stand for one was handed out
 
     def sampler(self, law: str) -> Callable[..., Any]:
@@ -82,9 +86,28 @@ class _Tape:
         if (wanted, law) == ("randomized_response", "bernoulli"):
             # A coin by which a truth value is kept or turned.
             wanted, given, value = law, given[1:], value == given[0]
+        elif wanted.startswith("randomized_response__") and law == "bernoulli":
+            wanted, given, value = law, *self._one_of_both(wanted, given, value)
         if wanted != law or not all(_close(float(one), float(other)) for one, other in zip(args, given, strict=False)):
             raise Differs(f"draw {self.place} is from {law} where {wanted} with other arguments was read")
         return value if self.exact or isinstance(value, (bool, int)) else float(value)
+
+    def _one_of_both(self, wanted: str, given: tuple[Any, ...], value: Any) -> tuple[tuple[Any, ...], Any]:
+        """The chance and the fall of a coin, the first or the second of two that answer for a truth value together."""
+        kept, bit, chance = coins.KEPT in wanted, given[0], Fraction(given[1])
+        if self.second:
+            self.second = False
+            return (Fraction(1, 2),), bool(value)
+        # The second is tossed where the first does not keep the value, or always.
+        keeps = bool(value) is bool(bit)
+        self.second = not keeps or coins.BOTH in wanted
+        self.place -= self.second
+        return ((2 * chance - 1 if kept else 2 - 2 * chance),), keeps is kept
+
+    def whole(self, low: int, size: int) -> Any:
+        """A uniform whole number, or one of which only a comparison is known."""
+        wanted = self.drawn[self.place][0] if self.place < len(self.drawn) else ""
+        return low + self.next("uniform_int", size) if wanted in ("uniform_int", "") else _WholeCoin(self, low, size)
 
     def choice(self, weights: Any) -> int:
         """The next choice, which must be one with these weights."""
@@ -115,6 +138,57 @@ class _Coin:
         return bool(self.tape.next("bernoulli", 1 - chance))
 
     __le__, __ge__ = __lt__, __gt__
+
+
+class _WholeCoin:
+    """A uniform whole number, of which only one comparison with a constant is known."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, tape: _Tape, low: int, size: int) -> None:
+        self.tape, self.low, self.size = tape, low, size
+        self.known: dict[frozenset[int], bool] = {}
+
+    def _falls(self, fits: Callable[[int], bool]) -> bool:
+        """Whether the number is one of those that fit, which is asked of one set alone."""
+        held = frozenset(one for one in range(self.low, self.low + self.size) if fits(one))
+        rest = frozenset(range(self.low, self.low + self.size)) - held
+        if rest in self.known:
+            return not self.known[rest]
+        if held not in self.known:
+            if self.known:
+                raise Differs("a whole number is compared in two ways, which was not read")
+            self.known[held] = bool(self.tape.next("bernoulli", Fraction(len(held), self.size)))
+        return self.known[held]
+
+    def __eq__(self, other: object) -> bool:
+        return self._falls(lambda one: one == other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __lt__(self, other: Any) -> bool:
+        return self._falls(lambda one: one < other)
+
+    def __le__(self, other: Any) -> bool:
+        return self._falls(lambda one: one <= other)
+
+    def __gt__(self, other: Any) -> bool:
+        return self._falls(lambda one: one > other)
+
+    def __ge__(self, other: Any) -> bool:
+        return self._falls(lambda one: one >= other)
+
+    def __bool__(self) -> bool:
+        return self._falls(lambda one: one != 0)
+
+    def __index__(self) -> int:
+        # An element of two is looked up by whether the place is the first.
+        if self.size != 2:
+            raise Differs("a whole number is used in a way that was not read")
+        return self.low if self._falls(lambda one: one == self.low) else self.low + 1
+
+    __int__ = __index__
 
 
 class _Stub:
@@ -149,17 +223,28 @@ class _Stub:
             case "expovariate":
                 rate = args[0] if args else renamed.get("rate", 1)
                 return self._tape.next("exponential", 1 / rate)
-            case "integers" | "randint":
-                low, high = (*args, *renamed.values())
-                return low + self._tape.next("uniform_int", high - low + (method == "randint"))
+            case "integers" | "randint" | "randrange" | "randbelow":
+                ends = (*args, *renamed.values())
+                low, high = (0, *ends)[-2:]
+                closed = method == "randint" and not family.startswith("numpy")
+                return self._tape.whole(low, high - low + closed)
+            case "getrandbits" | "randbits":
+                return self._tape.whole(0, 2 ** next(iter((*args, *renamed.values()))))
+            case "binomial":
+                parts = (*args, *renamed.values())
+                return int(self._tape.next("bernoulli", parts[1]))
             case "choices":
                 given = dict(zip(("population", "weights"), args, strict=False)) | named
                 chosen = [self._tape.choice(given["weights"]) for _ in range(given.get("k", 1))]
                 return [given["population"][place] for place in chosen]
             case "choice":
-                among = args[0] if args else named["a"]
-                return (range(among) if isinstance(among, int) else among)[self._tape.choice(named["p"])]
-            case "random" | "uniform":
+                among = args[0] if args else named.get("a", named.get("seq"))
+                if "p" not in named:
+                    return among[self._tape.whole(0, len(among))]
+                if self._tape.drawn[self._tape.place][0] == "exponential_choice" if self._tape.place < len(self._tape.drawn) else False:
+                    return (range(among) if isinstance(among, int) else among)[self._tape.choice(named["p"])]
+                return among[0 if self._tape.next("bernoulli", named["p"][0]) else 1]
+            case "random" | "uniform" | "rand":
                 return _Coin(self._tape)
         raise Differs(f"{self._name} is called, which was not read")
 
@@ -355,7 +440,9 @@ def compare(reading: Reading, program: Program, inputs: Mapping[str, Any], noise
     def draw(statement: Any, args: tuple[Any, ...]) -> Any:
         law = statement.law.value
         value = noise(law, args)
-        drawn.append((law, args, value))
+        # The name says where two coins of the source became one answer.
+        way = statement.name.partition("__")[2].partition("__")[2]
+        drawn.append((f"{law}__{way}" if way in _WAYS else law, args, value))
         return value
 
     try:

@@ -112,6 +112,11 @@ def _at(state: State, node: ast.AST, items: list[Value], place: Value) -> Value:
     return _picked(state, node, where, [(numbers.constant(state, one), value) for one, value in enumerate(items)])
 
 
+def picked(state: State, node: ast.AST, owner: Tuple, place: Scalar) -> Value:
+    """The element of a place that is inside for sure."""
+    return _picked(state, node, place, [(numbers.constant(state, one), value) for one, value in enumerate(owner.items)])
+
+
 def _picked(state: State, node: ast.AST, key: Scalar, pairs: list[tuple[Scalar, Value]]) -> Value:
     """The value of a key that is one of several."""
     found = numbers.scalar(state, node, pairs[-1][1])
