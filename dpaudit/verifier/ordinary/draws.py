@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpaudit.spec import LAWS as LAW_NAMES
-from dpaudit.verifier.ordinary import arrays, exponentials, numbers, subscripts, texts
+from dpaudit.verifier.ordinary import arrays, exponentials, iterating, numbers, subscripts, texts
 from dpaudit.verifier.ordinary.calls import Sources, given
 from dpaudit.verifier.ordinary.iterating import MOST_UNROLLED
 from dpaudit.verifier.ordinary.loops import template
@@ -36,7 +36,7 @@ _WHOLE: Final = ("discrete_laplace", "geometric", "discrete_gaussian", "uniform_
 
 def draw(state: State, node: ast.AST, law: str, *args: Scalar, types: frozenset[str] = numbers.FLOAT) -> Scalar:
     """One draw, written as a statement."""
-    if state.record_loops:
+    if state.record_loops and not state.lenient:
         raise teach(node, "draw per record", "a draw for each record")
     name = state.fresh("noise")
     kind: Any = "bool" if law in ("bernoulli", "randomized_response") else "int" if law in _WHOLE else "real"
@@ -287,13 +287,17 @@ def _many(state: State, node: ast.AST, size: Value | None, family: str, make: Ca
     if size is None or isinstance(size, Nothing):
         return make()
     count = numbers.whole(state, node, size, "as a size")
-    if count.counts:
+    if count.counts and not (state.lenient and count.code in state.sizes):
         raise teach(node, "draw per record", "noise for each record")
 
     def element() -> Scalar:
         one = make()
         return replace(one, types=frozenset({"np.int" if one.kind == "int" else "np.float"}))
 
+    if count.counts:
+        source = state.sizes[count.code][1]
+        made = iterating.over(state, node, source, lambda _: (None, element()))
+        return state.new(replace(made, form="array", once=True))
     if count.is_known:
         if not 0 < count.known <= MOST_UNROLLED:
             raise refuse(node, f"{count.known} draws at once", "draw in a loop", "DPA706")
@@ -347,7 +351,7 @@ def _seeded(_: State, node: ast.AST, __: Args, ___: Named) -> Value:
 
 def _uniform(state: State, family: str) -> Value:
     """A uniform number between 0 and 1, which is compared once."""
-    if state.record_loops:
+    if state.record_loops and not state.lenient:
         raise teach(ast.Pass(), "draw per record", "a draw for each record", line=state.line)
     state.noises.setdefault(family, state.line)
     return state.new(Iterator("uniform"))

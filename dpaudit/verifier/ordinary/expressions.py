@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from dpaudit.spec import LAWS
-from dpaudit.verifier.ordinary import arrays, draws, exponentials, formats, iterating, kinds, numbers, subscripts, texts
+from dpaudit.verifier.ordinary import arrays, draws, exponentials, formats, iterating, kinds, numbers, occurring, subscripts, texts
 from dpaudit.verifier.ordinary.attributes import attribute
 from dpaudit.verifier.ordinary.calls import Sources, call, function_of
 from dpaudit.verifier.ordinary.refusing import refuse
@@ -437,6 +437,8 @@ def _comprehension(state: State, node: Any) -> Value:
         return iterating.as_list(state, node, found)
     if isinstance(node, ast.SetComp):
         return kinds.made_of(state, node, found)
+    if isinstance(found, Sequence) and state.lenient:
+        return occurring.as_dictionary(state, node, found, first)
     if isinstance(found, Sequence) or any(guard is not None for guard, _ in found):
         raise refuse(node, f"`{ast.unparse(node)}`", "make sets and dictionaries of keys that are written out", "DPA706")
     entries: dict[Any, Value] = {}

@@ -22,6 +22,7 @@ from dpaudit.verifier.ordinary.values import (
     Growing,
     Items,
     Iterator,
+    Kinds,
     Output,
     Place,
     Ref,
@@ -79,6 +80,8 @@ def _walk_object(state: State, node: ast.AST, found: Ref) -> Walk | Sequence:
         case Iterator() as iterator:
             state.change(node, found.address, Spent("an iterator that was gone through before"))
             return _walk_iterator(state, node, iterator)
+        case (Counts() | Kinds()) as keyed if state.lenient:
+            return LENIENT[0](state, node, keyed, "keys")
         case Counts() | Groups():
             raise teach(node, "private keys", "a loop over keys that are found in the data")
         case Spent(why) if "iterator" in why:
@@ -96,6 +99,9 @@ def _walk_iterator(state: State, node: ast.AST, found: Iterator) -> Walk | Seque
     """The start of a way through enumerate, zip, reversed and the views of dictionaries."""
     parts = found.parts
     if found.what in ("keys", "values", "items"):
+        held = state.object(parts[0]) if isinstance(parts[0], Ref) else None
+        if isinstance(held, Counts) and state.lenient:
+            return LENIENT[0](state, node, held, found.what)
         return Walk(found.what, parts[0])
     if found.what == "places":
         owner, inside = indexing.list_of(state, node, found)
@@ -157,6 +163,8 @@ def _whole_of(state: State, node: ast.AST, found: Iterator) -> Walk | Sequence:
     return Walk("tuple", Tuple(tuple(one for _, one in inner)))
 
 
+LENIENT: Final[list[Callable[[State, ast.AST, Counts | Kinds, str], Sequence]]] = []
+"""What goes through keys that occur in the data."""
 TOOLS: Final[list[Callable[[State, ast.AST, Iterator], list[Value]]]] = []
 """What makes the elements of functions of itertools."""
 
@@ -497,7 +505,7 @@ def _elements(state: State, elements: Any) -> Value:
 def as_list(state: State, node: ast.AST, found: Guarded | Sequence, form: str = "list") -> Ref:
     """Elements in a new list: those of which some may not be there are put out one by one."""
     if isinstance(found, Sequence):
-        if found.once and found.private:
+        if found.once and found.private and not state.lenient:
             raise teach(node, "draw per record", "a draw for each record")
         return state.new(replace(found, form=form))
     if all(guard is None for guard, _ in found):

@@ -126,6 +126,8 @@ def _of_dictionary(state: State, node: ast.AST, owner: Value, name: str, args: A
             raise refuse(node, f"`{ast.unparse(node)}`, which may be None", "give a default: .get(key, 0)", "DPA706")
         return subscripts.entry(state, node, owner, args[0], default)
     if name in ("keys", "values", "items") and not args and not named:
+        if isinstance(held, Counts) and state.lenient:
+            return state.new(Iterator(name, (owner,)))
         if isinstance(held, Counts):
             raise teach(node, "private keys", "a loop over keys that are found in the data")
         if isinstance(held, Dictionary):

@@ -246,7 +246,7 @@ def arithmetic(state: State, node: ast.AST, op: ast.operator, first: Value, seco
 
 def _divided(state: State, node: ast.AST, left: Scalar, right: Scalar, made: Scalar) -> Scalar:
     """A quotient; a divisor of 0 is owed not to be."""
-    if right.counts:
+    if right.counts and not state.lenient:
         raise teach(node, "private length", "a division by a private number of records", "data")
     if made.types & {"float", "np.float"}:
         state.real("floats")

@@ -22,9 +22,11 @@ from dpaudit.verifier.ordinary import (
     files,
     formats,
     grouping,
+    iterating,
     kinds,
     methods,
     nested,
+    occurring,
     ordering,
     ordinals,
     outcomes,
@@ -69,7 +71,10 @@ _PARTS: Final = Parts(
     ranked=ordinals.element,
     append=outcomes.append,
     element=subscripts.element,
+    record_at=occurring.record_at,
+    entered=occurring.entered,
 )
+iterating.LENIENT.append(occurring.keys_of)
 for module in (aggregating, builtins, draws, edges, formats, grouping, kinds, methods, ordinals, tools, vectors):
     module.fill()
 
@@ -133,14 +138,19 @@ class Reading:
         return next((own for one, own in self.state.raises.values() if one == core), core)
 
 
-def read(text: str, claimed: Spec, *, function: str | None = None, data: Mapping[str, str] | None = None) -> Reading:
-    """Read a function of a file: the one that is named, or else its last; `data` types what the file does not say."""
+def read(
+    text: str, claimed: Spec, *, function: str | None = None, data: Mapping[str, str] | None = None, lenient: bool = False
+) -> Reading:
+    """Read a function of a file: the one that is named, or else its last; `data` types what the file does not say.
+
+    A lenient reading takes what shows which records there are: it is for counterexamples alone.
+    """
     source = files.find(text, function)
     files.admit(source)
     learned = Learned()
     for _ in range(_MOST_READINGS):
         try:
-            return _read(source, claimed, dict(data or {}), learned)
+            return _read(source, claimed, dict(data or {}), learned, lenient=lenient)
         except Again:
             continue
         except RecursionError as error:
@@ -148,9 +158,9 @@ def read(text: str, claimed: Spec, *, function: str | None = None, data: Mapping
     raise refuse(source.function, f"{source.name}, whose types do not settle", "annotate its parameters", "DPA703")
 
 
-def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Learned) -> Reading:
+def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Learned, *, lenient: bool) -> Reading:
     """One reading."""
-    state, tree = State(learned, _PARTS, main=source.function, scopes=Scopes(source.text)), source.function
+    state, tree = State(learned, _PARTS, main=source.function, scopes=Scopes(source.text), lenient=lenient), source.function
     state.reserved = {part.id for part in ast.walk(source.tree) if isinstance(part, ast.Name)}
     state.reserved |= {part.arg for part in ast.walk(source.tree) if isinstance(part, ast.arg)}
     state.fractions = files.makes_fractions(source.tree)

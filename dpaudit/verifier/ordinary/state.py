@@ -68,6 +68,8 @@ class Parts:
     grouped: Callable[[State, ast.AST, Groups, Scalar, Value | None], Value]  # the list of a key
     ranked: Callable[[State, ast.AST, Ranked, Value], Value]  # an element of a private list in order
     append: Callable[[State, ast.AST, Output, Value], None]  # lets an output list grow
+    record_at: Callable[[State, ast.AST, Sequence, Value], Value]  # a record by its place
+    entered: Callable[[State, ast.AST, Ref, Scalar, Value], bool]  # an entry of a key that occurs
     element: Callable[[State, ast.AST, Value, Value], Value]  # an element by key or place
 
 
@@ -105,6 +107,10 @@ class State:
     main: Any = None  # the function that is read
     scopes: Any = None  # the names that functions bind
     exponents: dict[Opaque, int] = field(default_factory=dict)  # exponentials that nothing has chosen by yet, with the line
+    lenient: bool = False  # whether what shows records is read too, so that only counterexamples count
+    unordered: bool = False  # whether a set is gone through, whose order nothing says
+    distinct: set[tuple[int, str]] = field(default_factory=set)  # keys that come once in a loop, with its depth
+    entered: set[int] = field(default_factory=set)  # dictionaries whose entries are put out one by one
     draining: int = 0  # whether all elements of something are made at once
     callee: str = ""  # what was called last
     main_frame: int = 0

@@ -312,7 +312,7 @@ def _jump(state: State, node: ast.Break | ast.Continue, items: Items_) -> Items_
     if isinstance(node, ast.Continue):
         return ()
     loop = state.loops[-1]
-    if loop.private:
+    if loop.private and not state.lenient:
         raise refuse(node, "a break in a loop over records", "go through all records", "DPA706")
     assert loop.leave is not None  # noqa: S101 - set by the loop
     loop.breaks.append(dict(state.heap))
@@ -382,7 +382,15 @@ def _for(state: State, node: ast.For) -> Items_ | None:
         found = iterating.taken_ahead(state, node.iter, found, held)
     at = iterating.walk(state, node.iter, found)
     if isinstance(at, Sequence):
-        _repeated(state, node, at, lambda value: state.bind(node.target, value))
+        pairs = isinstance(held, Iterator) and held.what == "items"
+
+        def begin_one(value: Value) -> None:
+            key = value.items[0] if pairs and isinstance(value, Tuple) else value
+            if state.lenient and isinstance(key, Scalar) and key.code.startswith("key__"):
+                state.distinct.add((len(state.loops), key.code))
+            state.bind(node.target, value)
+
+        _repeated(state, node, at, begin_one)
         return None
     return _stepped(state, node, _Next(node, at))
 
@@ -395,7 +403,7 @@ def _repeated(state: State, node: ast.For, at: Sequence, begin: Callable[[Value]
         execute(state, tuple(node.body))
 
     public = not at.private and at.length is not None and at.length.public
-    if any(map(_returns, node.body)) and (at.private or state.frame != state.main_frame):
+    if any(map(_returns, node.body)) and ((at.private and not state.lenient) or state.frame != state.main_frame):
         raise refuse(node, "a return from a loop", "keep the value, and return after the loop", "DPA706")
     loops.repeat(state, node, lambda: state.opened(node, at), body, private=at.private, public=public)
 

@@ -156,6 +156,8 @@ def _of_sequence(state: State, node: ast.AST, owner: Ref, held: Sequence, place:
         return state.parts.masked(state, node, owner, place)
     if isinstance(place, Place) and place.address == owner.address and place.source is held:
         return place.element
+    if held.private and state.lenient:
+        return state.parts.record_at(state, node, held, place)
     if held.private:
         raise teach(node, "record by index", f"`{ast.unparse(node)}`", ast.unparse(getattr(node, "value", node)))
     if not held.index or held.length is None or held.once or held.form == "iterator":
@@ -364,6 +366,8 @@ def assign(state: State, node: ast.AST, owner: Value, place: Value, value: Value
             if held.default == "list":
                 raise refuse(node, f"an assignment to `{ast.unparse(node)}`", "append to the lists of its keys", "DPA705")
             name = scalar_key(state, node, place)
+            if not entries and not name.is_known and state.parts.entered(state, node, owner, name, value):
+                return
             if not entries and not name.is_known and growing(state, owner.address):
                 _count(state, node, owner.address, name, value)
                 return
@@ -386,6 +390,10 @@ def assign(state: State, node: ast.AST, owner: Value, place: Value, value: Value
                 state.change(node, owner.address, held.made(cells))
                 return
             _put(state, node, owner, held, dict(entries), name, value, fitting)
+        case Output(form="dict") if state.parts.entered(state, node, owner, scalar_key(state, node, place), value):
+            return
+        case Growing(Dictionary()) if state.parts.entered(state, node, owner, scalar_key(state, node, place), value):
+            return
         case Growing(Dictionary()):
             _count(state, node, owner.address, scalar_key(state, node, place), value)
         case _:
