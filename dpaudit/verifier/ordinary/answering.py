@@ -164,7 +164,10 @@ def _with_scalars(program: Program, reading: Reading, scalars: Mapping[str, Any]
                     first[name], second[name] = (old,) * (before + 1), (*(old,) * before, new)
                 else:
                     first[name] = second[name] = (*(old,) * before, new)
-            kinds.fitted(reading.state.ends, first, second)
-            pair = InputPair(first, second)
-            if first != second and is_admissible(program, pair):
-                yield pair
+            ahead = [{key: value[::-1] if isinstance(value, tuple) else value for key, value in each.items()} for each in (first, second)]
+            # A record may come first as well: what follows it may then be read in another way.
+            for side, opposite in ((first, second), ahead)[: 1 + (before == 2)]:
+                kinds.fitted(reading.state.ends, side, opposite)
+                pair = InputPair(side, opposite)
+                if side != opposite and is_admissible(program, pair):
+                    yield pair

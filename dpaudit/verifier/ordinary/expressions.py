@@ -431,6 +431,7 @@ def _formatted(state: State, node: ast.JoinedStr) -> Value:
 def _comprehension(state: State, node: Any) -> Value:
     """A list, set or dictionary comprehension."""
     first = value_of(state, node.generators[0].iter)
+    through = state.object(first) if isinstance(first, Ref) else None
     elements = (node.key, node.value) if isinstance(node, ast.DictComp) else node.elt
     found = iterating.comprehended(state, node, elements, state.frame, first)
     if isinstance(node, ast.ListComp):
@@ -438,7 +439,7 @@ def _comprehension(state: State, node: Any) -> Value:
     if isinstance(node, ast.SetComp):
         return kinds.made_of(state, node, found)
     if isinstance(found, Sequence) and state.lenient:
-        return occurring.as_dictionary(state, node, found, first)
+        return occurring.as_dictionary(state, node, found, through)
     if isinstance(found, Sequence) or any(guard is not None for guard, _ in found):
         raise refuse(node, f"`{ast.unparse(node)}`", "make sets and dictionaries of keys that are written out", "DPA706")
     entries: dict[Any, Value] = {}

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
+from dpaudit.verifier.ordinary import outcomes
 from dpaudit.verifier.ordinary.lines import as_kind
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State
@@ -248,6 +249,10 @@ def _divided(state: State, node: ast.AST, left: Scalar, right: Scalar, made: Sca
     """A quotient; a divisor of 0 is owed not to be."""
     if right.counts and not state.lenient:
         raise teach(node, "private length", "a division by a private number of records", "data")
+    if right.counts and not (left.types | right.types) & _OF_NUMPY:
+        # Without a record Python fails here, and that shows.
+        empty = truth_of(f"({right.code} == 0)", right)
+        state.branch(empty, lambda: outcomes.ended(state, node, "ZeroDivisionError", []), lambda: None)
     if made.types & {"float", "np.float"}:
         state.real("floats")
     both = left.kind == right.kind == "int"

@@ -9,7 +9,7 @@ from dpaudit.verifier.ordinary import iterating, numbers, outcomes
 from dpaudit.verifier.ordinary.lines import as_kind
 from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.state import State
-from dpaudit.verifier.ordinary.values import UNKNOWN, Counts, Kinds, Nothing, Output, Ref, Scalar, Sequence, Tuple, Value, mapped
+from dpaudit.verifier.ordinary.values import UNKNOWN, Counts, Kinds, Nothing, Object, Output, Ref, Scalar, Sequence, Tuple, Value, mapped
 
 _FIRST = {"int": "0", "real": "Fraction(0)", "bool": "False", "str": "0"}
 
@@ -86,7 +86,8 @@ def record_at(state: State, node: ast.AST, held: Sequence, place: Value) -> Valu
     state.depth -= 1
     state.emit(f"{at} = {at} + 1")
     state.depth = depth
-    state.owe(there)
+    test = Scalar(there, "bool", numbers.BOOL)
+    state.branch(test, lambda: None, lambda: outcomes.ended(state, node, "IndexError", []))
     return found
 
 
@@ -102,9 +103,8 @@ def _leaves(value: Value) -> list[Scalar]:
     return found
 
 
-def as_dictionary(state: State, node: ast.DictComp, found: Sequence, source: Value) -> Ref:
+def as_dictionary(state: State, node: ast.DictComp, found: Sequence, held: Object | None) -> Ref:
     """A dictionary over keys that occur, put out pair by pair; each key once."""
-    held = state.object(source) if isinstance(source, Ref) else None
     parts = getattr(held, "parts", ())
     inner = state.object(parts[0]) if getattr(held, "what", "") == "items" and isinstance(parts[0], Ref) else held
     target = node.generators[0].target

@@ -332,7 +332,8 @@ def rebuilt(state: State, values: tuple[Any, ...]) -> Any:
                 del rest[:count]
                 return value
             case ("one", "str", _):
-                return words.get(int(rest.pop(0)))
+                number = int(rest.pop(0))
+                return words.get(number, f"text {number}")
             case ("one", "bool", *_):
                 return bool(rest.pop(0))
         return rest.pop(0)

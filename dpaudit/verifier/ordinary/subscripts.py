@@ -278,7 +278,8 @@ def _among(name: Scalar, keys: list[Scalar]) -> str:
 def _counted(state: State, node: ast.AST, held: Counts, key: Scalar, default: Value | None) -> Scalar:
     """An entry of a dictionary of counts: the sum of the amounts of its key."""
     zero = isinstance(default, Scalar) and default.known == 0 and default.types == numbers.INT
-    if not (zero or (default is None and held.default in ("counter", "int", "float"))):
+    there = (len(state.loops), key.code) in state.distinct and default is None
+    if not (zero or there or (default is None and held.default in ("counter", "int", "float"))):
         raise refuse(node, f"`{ast.unparse(node)}`", "use .get(key, 0), or a Counter", "DPA706")
     amounts = [pair.value.items[1] for pair in held.pairs if isinstance(pair.value, Tuple)]
     kinds = [numbers.number(state, node, one) for one in amounts]
