@@ -13,8 +13,10 @@ from dpaudit.promise import violation
 from dpaudit.verifier.ir import ListOf, Program, contract_of
 from dpaudit.verifier.ordinary import kinds, nested
 from dpaudit.verifier.ordinary.reading import Reading
+from dpaudit.verifier.ordinary.records import column
 from dpaudit.verifier.ordinary.replaying import Differs, compare, constants, random_inputs, random_noise
 from dpaudit.verifier.ordinary.telling import REAL_NUMBERS, assumptions, claim_of, understood
+from dpaudit.verifier.ordinary.wording import NoText
 from dpaudit.verifier.outcomes import ProofResult
 from dpaudit.verifier.product.witness import Empty, witnesses
 from dpaudit.verifier.refuter.neighbours import InputPair, is_admissible
@@ -54,8 +56,10 @@ def in_own_terms(program: Program, reading: Reading, found: ProofResult) -> Proo
             return _withdrawn(
                 found, "what is released before rounding breaks the claim; whether the rounded release does is not known"
             )
-        assert found.witness is not None  # noqa: S101 - for the type checker: refutations have one
-        return replace(found, words=_words(program, reading, found))
+        try:
+            return replace(found, words=_words(program, reading, found))
+        except NoText:
+            return _withdrawn(found, "a counterexample was computed, but no texts were found of which Python makes its values")
     if reading.untyped:
         return _withdrawn(
             found, f"line {reading.untyped} puts out an int or a float, whose type may show the data; write float(...)"
@@ -149,6 +153,13 @@ def _with_scalars(program: Program, reading: Reading, scalars: Mapping[str, Any]
     """Such neighbours with these parameters."""
     lists = [(one.name, one.sort.element) for one in program.parameters if isinstance(one.sort, ListOf)]
     private = dict(contract_of(program).changes)
+    truths = {
+        column(name, one) + suffix
+        for name, (_, kind) in reading.data.fields.items()
+        for one, sort in kind.fields.items()
+        for suffix in ("", "__old", "__new")
+        if sort == "bool"
+    }
     sizes = {int(one) - 1 for one in constants(reading) if one.denominator == 1 and 4 <= one <= _MOST_RECORDS}
     for before in (0, 1, 2, *sorted(sizes)):
         for value in values if before < 4 else values[1 : 1 + _FEW]:
@@ -156,6 +167,8 @@ def _with_scalars(program: Program, reading: Reading, scalars: Mapping[str, Any]
             second: dict[str, Any] = dict(scalars)
             for name, sort in lists:
                 new, old = (value, Fraction(0)) if sort is Sort.REAL else (int(value), 0)
+                if name in truths:
+                    new, old = min(max(new, 0), 1), 0
                 # Many records are alike, so that what is counted of them is as large as their number.
                 old = new if before >= 4 and name not in private else old
                 if name.endswith(("__here", "__which")) and name in private:

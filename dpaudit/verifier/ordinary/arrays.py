@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from dpaudit.verifier.ordinary import iterating, kinds, numbers, texts
+from dpaudit.verifier.ordinary import iterating, kinds, numbers, texts, wording
 from dpaudit.verifier.ordinary.lines import as_kind
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.signatures import refuse_fraction
@@ -272,6 +272,8 @@ def length(state: State, node: ast.AST, found: Value) -> Value:
         return numbers.constant(state, len(written))
     if isinstance(found, Scalar) and isinstance(found.known, str):
         return numbers.constant(state, len(found.known))
+    if (size := wording.length(state, node, found)) is not None:
+        return size
     if isinstance(found, Scalar):
         state.assume(found.origin, "list", "len")
     if isinstance(found, Short):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from dpaudit.verifier.ordinary import arrays, formats, iterating, numbers, outcomes, subscripts
+from dpaudit.verifier.ordinary import arrays, formats, iterating, numbers, outcomes, subscripts, wording
 from dpaudit.verifier.ordinary.calls import Sources, given
 from dpaudit.verifier.ordinary.loops import grow, growing
 from dpaudit.verifier.ordinary.refusing import refuse, teach
@@ -166,4 +166,4 @@ def _of_text(state: State, node: ast.AST, owner: Value, name: str, args: Args, n
 
 def fill() -> None:
     """Enter the methods of this module."""
-    Sources.METHODS.update(list=_of_list, dict=_of_dictionary, spent=_of_spent, text=_of_text)
+    Sources.METHODS.update(list=_of_list, dict=_of_dictionary, spent=_of_spent, text=_of_text, word=wording.method)

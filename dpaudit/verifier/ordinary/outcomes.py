@@ -288,7 +288,7 @@ def released_once(state: State) -> bool:
 
 def rebuilt(state: State, values: tuple[Any, ...]) -> Any:
     """The value that the source returns, from those that the core program returned; `...` for what is not computed."""
-    words = {number: text for text, number in state.texts.items()}
+    words = {**state.words, **{number: text for text, number in state.texts.items()}}
     lists = dict(zip(state.outputs, values[len(values) - len(state.outputs) :], strict=True))
 
     def one_of(forms: list[tuple[Any, ...]], rest: list[Any]) -> Any:

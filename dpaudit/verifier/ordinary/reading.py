@@ -42,7 +42,7 @@ from dpaudit.verifier.ordinary.lines import Again, Learned, Line
 from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.scopes import Scopes
 from dpaudit.verifier.ordinary.state import Parts, State, frame_of
-from dpaudit.verifier.ordinary.types import Type, read_annotation
+from dpaudit.verifier.ordinary.types import Type, plain_fields, read_annotation
 from dpaudit.verifier.ordinary.values import (
     Builtin,
     Class,
@@ -51,6 +51,7 @@ from dpaudit.verifier.ordinary.values import (
     Nothing,
     Scalar,
     Value,
+    names_in,
 )
 
 _MOST_READINGS: Final = 80
@@ -116,7 +117,7 @@ class Reading:
 
     def back(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of the source that core inputs stand for; generators are left out."""
-        words = {number: text for text, number in self.state.texts.items()}
+        words = {**self.state.words, **{number: text for text, number in self.state.texts.items()}}
         found: dict[str, Any] = {}
         for name, form in self.arguments:
             if form == "list":
@@ -279,6 +280,9 @@ def _type_of(
         nested.widened(learned, name, made)
     if made.form == "list" and (made.why.startswith("assumed") or made.rows):
         _assumed_fields(learned, name, made)
+    for field_name, one in learned.made.get(name, {}).items():
+        if one.field in made.fields and field_name not in made.fields:
+            made.fields[field_name], made.made[field_name] = one.kind, one
     return made
 
 
@@ -420,6 +424,7 @@ def _finished(
     def clause(one: str) -> list[str]:
         return [_renamed(part, fixed) for part in records.translated(one, data)]
 
+    data.read = {name for _, line, _ in lines[1:] for name in names_in(line)}
     ends = [one for name, (low, high) in state.ends.items() for one in (f"{low} <= {name}[each]", f"{name}[each] < {high}")]
     promise = Spec(
         claim=tuple(clause(str(part))[0] for part in claimed.claim),  # type: ignore[union-attr]
@@ -458,9 +463,10 @@ def _shown(kind: Type) -> str:
     words = {"int": "int", "real": "float" if kind.floats else "Fraction", "bool": "bool", "str": "str"}
     if kind.form != "list":
         return words.get(kind.form, kind.form if kind.owner is None else kind.owner.name)
-    if set(kind.fields) == {""}:
-        return f"{'array' if kind.shape == 'array' else 'list'}[{words[kind.fields['']]}]"
-    inner = ", ".join(f"{one}: {words[sort]}" for one, sort in kind.fields.items())
+    plain = plain_fields(kind)
+    if set(plain) == {""}:
+        return f"{'array' if kind.shape == 'array' else 'list'}[{words[plain['']]}]"
+    inner = ", ".join(f"{one}: {words[sort]}" for one, sort in plain.items())
     return f"list of records ({inner or 'nothing of them is read'})"
 
 

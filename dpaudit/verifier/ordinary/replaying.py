@@ -32,6 +32,8 @@ from dpaudit.verifier.interpreter import Halt, TooLong, Undefined, run
 from dpaudit.verifier.ir import Program
 from dpaudit.verifier.ordinary import coins, draws, kinds
 from dpaudit.verifier.ordinary.reading import Reading
+from dpaudit.verifier.ordinary.records import column
+from dpaudit.verifier.ordinary.wording import NoText, random_values
 
 _LEVELS: Final = ("debug", "info", "warning", "error", "critical")
 _QUIET: Final = SimpleNamespace(**dict.fromkeys(_LEVELS, lambda *_: None))
@@ -449,7 +451,11 @@ def compare(reading: Reading, program: Program, inputs: Mapping[str, Any], noise
         ended: Halt = run(program, inputs, draw=draw, limit=4000)
     except (Undefined, TooLong, ArithmeticError):
         return False
-    returned, error = run_source(reading, reading.back(inputs), drawn)
+    try:
+        arguments = reading.back(inputs)
+    except NoText:
+        return False
+    returned, error = run_source(reading, arguments, drawn)
     if ended.exception or error:
         wanted = reading.raised(ended.exception)
         if _ALIKE.get(error, error) != _ALIKE.get(wanted, wanted):
@@ -551,5 +557,21 @@ def random_inputs(reading: Reading, program: Program, source: random.Random) -> 
     for name, (_, kind) in reading.data.fields.items():
         for core in (one for one in found if kind.inner and one.startswith(f"{name}__size")):
             found[core] = tuple(source.randint(0, len(kind.fields)) for _ in found[core])
+    _with_texts(reading, found, source)
     kinds.fitted(reading.state.ends, found)
     return found
+
+
+def _with_texts(reading: Reading, found: dict[str, Any], source: random.Random) -> None:
+    """Let fields that are made of texts be those of random texts."""
+    numbers = {text: number for number, text in reading.state.words.items()} | dict(reading.state.texts)
+    for name, (_, kind) in reading.data.fields.items():
+        for base in dict.fromkeys(one.field for one in kind.made.values()):
+            for suffix in ("", "__old", "__new"):
+                columns = {one: column(name, one) + suffix for one in (base, *(key for key, m in kind.made.items() if m.field == base))}
+                if columns[base] not in found:
+                    continue
+                rows = [random_values(kind.made, base, numbers, source) for _ in found[columns[base]]]
+                found |= {core: tuple(row[one] for row in rows) for one, core in columns.items()}
+    known = set(reading.state.texts.values())
+    reading.state.words |= {number: text for text, number in numbers.items() if number not in known}

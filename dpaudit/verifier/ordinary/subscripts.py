@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import Any
 
-from dpaudit.verifier.ordinary import nested, numbers
+from dpaudit.verifier.ordinary import nested, numbers, wording
 from dpaudit.verifier.ordinary.lines import Again
 from dpaudit.verifier.ordinary.loops import grow, growing
 from dpaudit.verifier.ordinary.refusing import refuse, teach
@@ -184,6 +184,8 @@ def sliced(state: State, node: ast.AST, owner: Value, place: ast.Slice) -> Value
         if not isinstance(found, Nothing) and not (isinstance(found, Scalar) and type(found.known) is int):
             raise refuse(node, f"`{ast.unparse(node)}`", "slice by constants", "DPA706")
         ends.append(None if isinstance(found, Nothing) else found.known)
+    if ends[2] != 0 and (part := wording.sliced(state, node, owner, ends)) is not None:
+        return part
     if ends[2] == 0:
         raise refuse(node, "a slice of step 0", "use another step", "DPA704")
     if isinstance(owner, Tuple):
@@ -309,6 +311,10 @@ def _counted(state: State, node: ast.AST, held: Counts, key: Scalar, default: Va
 def contains(state: State, node: ast.AST, one: Value, owner: Value) -> Any:
     """`one in owner`."""
     held = state.object(owner) if isinstance(owner, Ref) else owner
+    if isinstance(owner, Scalar) and isinstance(one, Scalar) and isinstance(one.known, str):
+        found_in = wording.derived(state, node, owner, "in", (one.known,))
+        if found_in is not None:
+            return found_in
     match held:
         case Tuple(items) | Items(items):
             values = list(items)
