@@ -39,7 +39,26 @@ def _sum(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     if isinstance(first, Scalar) and first.kind == "bool":
         raise refuse(node, "a sum that starts with a truth value", "start with 0", "DPA703")
     start = numbers.number(state, node, first)
-    return arrays.total(state, node, iterating.drained(state, node, parts["iterable"]), start)
+    return arrays.total(state, node, iterating.drained(state, node, _summed_inside(state, node, parts["iterable"])), start)
+
+
+def _summed_inside(state: State, node: ast.AST, found: Value) -> Value:
+    """A generator with several `for` as one of the sums of the inner ones: a sum of all is the sum of these."""
+    held = state.object(found) if isinstance(found, Ref) else None
+    if not isinstance(found, Ref) or not isinstance(held, Iterator) or held.what != "generator":
+        return found
+    made = held.node
+    assert isinstance(made, ast.GeneratorExp)  # noqa: S101 - as it was made
+    if len(made.generators) < 2 or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return found
+    source = state.object(held.parts[0]) if isinstance(held.parts[0], Ref) else None
+    outer, *rest = made.generators
+    bound = {part.id for one in made.generators for part in ast.walk(one.target) if isinstance(part, ast.Name)}
+    if not isinstance(source, Sequence) or node.func.id in bound:
+        return found
+    inner = ast.copy_location(ast.Call(node.func, [ast.copy_location(ast.GeneratorExp(made.elt, rest), made)], []), node)
+    state.change(node, found.address, Spent("an iterator that was gone through before"))
+    return state.new(replace(held, node=ast.copy_location(ast.GeneratorExp(inner, [outer]), made)))
 
 
 def _best(*, least: bool) -> Callable[[State, ast.AST, Args, Named], Value]:

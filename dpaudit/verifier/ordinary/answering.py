@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from dpaudit.promise import violation
 from dpaudit.verifier.ir import ListOf, Program, contract_of
-from dpaudit.verifier.ordinary import kinds, nested
+from dpaudit.verifier.ordinary import kinds, nested, outcomes
 from dpaudit.verifier.ordinary.reading import Reading
 from dpaudit.verifier.ordinary.records import column
 from dpaudit.verifier.ordinary.replaying import Differs, compare, constants, random_inputs, random_noise
@@ -51,6 +51,10 @@ def in_own_terms(program: Program, reading: Reading, found: ProofResult) -> Proo
         return _withdrawn(found, f"Python does not agree with what was read: {error}")
     if reading.state.lenient and found.status != "refuted":
         return _withdrawn(found, "it was read to look for a counterexample alone")
+    if found.status == "refuted" and outcomes.differs_by_numpy(reading.state):
+        return _withdrawn(
+            found, "what is released is a value of Python or of numpy, whose type may show the data; write bool(...) or float(...)"
+        )
     if found.status == "refuted":
         if reading.forgets:
             return _withdrawn(

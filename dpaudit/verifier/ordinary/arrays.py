@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from dpaudit.verifier.ordinary import iterating, kinds, numbers, texts, wording
+from dpaudit.verifier.ordinary import iterating, kinds, numbers, quantiles, texts, wording
 from dpaudit.verifier.ordinary.lines import as_kind
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.signatures import refuse_fraction
@@ -376,6 +376,8 @@ def absolute(state: State, node: ast.AST, found: Value) -> Value:
 
     if isinstance(found, Opaque):
         return texts.opaque(state, node, texts.firm_number(state, node, found))
+    if (curve := quantiles.curve_of(state, found)) is not None:
+        return quantiles.absolute(node, curve)
     return elementwise(state, node, [found], make, further=()) if isinstance(found, Ref) else make(found)
 
 

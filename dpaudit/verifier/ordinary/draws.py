@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpaudit.spec import LAWS as LAW_NAMES
-from dpaudit.verifier.ordinary import arrays, exponentials, iterating, numbers, subscripts, texts
+from dpaudit.verifier.ordinary import arrays, exponentials, iterating, numbers, quantiles, subscripts, texts
 from dpaudit.verifier.ordinary.calls import Sources, given
 from dpaudit.verifier.ordinary.iterating import MOST_UNROLLED
 from dpaudit.verifier.ordinary.loops import template
@@ -188,10 +188,16 @@ def generated(state: State, node: ast.AST, family: str, name: str, args: Args, n
         return _uniform(state, "numpy" if family == "legacy" else family)
     if name == "uniform" and not named and [one.known for one in args if isinstance(one, Scalar)] == [0, 1]:
         return _uniform(state, "numpy" if family == "legacy" else family)
+    if name == "uniform":
+        found = given(node, args, named, *(("a", "b") if family == "random" else ("low", "high")))
+        drawn = _uniform(state, "numpy" if family == "legacy" else family)
+        assert isinstance(drawn, Ref)  # noqa: S101 - as it is made
+        ends = [numbers.number(state, node, one) for one in found.values()]
+        return quantiles.uniform_between(state, node, drawn, *ends)
     if name == "choices" and family == "random":
         found = given(node, args, named, "population", "weights", "k?")
         return _chosen(state, node, family, found["population"], found["weights"], shared=False, count=found.get("k"))
-    if name == "choice" and family != "random" and "p" in named:
+    if name == "choice" and family != "random" and "p" in named and not _are_numbers(state, named["p"]):
         found = given(node, args, named, "a", "size?", "replace?", "p")
         if isinstance(found.get("size", Nothing()), Nothing) and "replace" not in found:
             return _chosen(state, node, "numpy", found["a"], found["p"], shared=True)
@@ -258,10 +264,19 @@ def _any_of(state: State, node: ast.AST, family: str, found: Named) -> Value:
     state.noises.setdefault(family, state.line)
     if "p" in found:
         coin = draw(state, node, "bernoulli", _first_of_two(state, node, found["p"], len(items)))
-        place = replace(numbers.number(state, node, numbers.negated(coin)), noisy=True)
-    else:
-        place = draw(state, node, "uniform_int", numbers.constant(state, len(items)))
+        first, second = (numbers.scalar(state, node, one) for one in items)
+        if first.known is not second.known and first.kind == second.kind == "bool" and first.is_known and second.is_known:
+            return replace(coin if first.known else numbers.negated(coin), types=first.types)
+        return numbers.chosen(state, node, coin, first, second)
+    place = draw(state, node, "uniform_int", numbers.constant(state, len(items)))
     return subscripts.picked(state, node, Tuple(items), place)
+
+
+def _are_numbers(state: State, chances: Value) -> bool:
+    """True for two chances that are numbers."""
+    held = state.object(chances) if isinstance(chances, Ref) else chances
+    items = getattr(held, "items", ())
+    return len(items) == 2 and all(isinstance(one, Scalar) for one in items)
 
 
 def _first_of_two(state: State, node: ast.AST, chances: Value, size: int) -> Scalar:

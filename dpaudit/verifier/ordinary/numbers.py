@@ -12,7 +12,7 @@ from dpaudit.verifier.ordinary import outcomes
 from dpaudit.verifier.ordinary.lines import as_kind
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State
-from dpaudit.verifier.ordinary.values import Kind, Opaque, Place, Poison, Scalar, Value
+from dpaudit.verifier.ordinary.values import Curve, Kind, Opaque, Place, Poison, Scalar, Value
 
 INT: Final = frozenset({"int"})
 FLOAT: Final = frozenset({"float"})
@@ -24,6 +24,8 @@ DATA_BITS: Final = 40
 _LARGEST: Final = 10**15
 INEXACT: Final = -1
 """The size in bits of a constant that floats compute otherwise."""
+CURVES: Final[list[Callable[[State, ast.AST, Curve], Scalar]]] = []
+"""What draws the noise that a curve over a uniform number amounts to."""
 _NEAR: Final = Fraction(1, 10**6)
 
 
@@ -52,6 +54,8 @@ def scalar(state: State, node: ast.AST, found: Value, what: str = "here") -> Sca
         return found
     if isinstance(found, Place) and found.count is not None:
         return found.count
+    if isinstance(found, Curve):
+        return CURVES[0](state, node, found)
     if isinstance(found, Opaque):
         raise teach(node, "opaque", f"a rounded or formatted value {what}")
     if isinstance(found, Poison):

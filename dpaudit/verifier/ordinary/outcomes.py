@@ -280,6 +280,18 @@ def _wide(code: str, kind: Kind) -> str:
     return code if kind == "real" else f"Fraction(1 if {code} else 0)" if kind == "bool" else f"Fraction({code})"
 
 
+def differs_by_numpy(state: State) -> bool:
+    """True if two forms of one output differ in nothing but that a value is of numpy's truth values or of Python's."""
+
+    def plain(form: Any) -> Any:
+        if isinstance(form, tuple):
+            return tuple(map(plain, form))
+        return "bool" if form == "np.bool" else form
+
+    forms = [_forms(found) for found in (state.returns, *state.outputs.values())]
+    return any(len({plain(one) for one in some}) < len(some) for some in forms)
+
+
 def released_once(state: State) -> bool:
     """True if each return puts every output list out, so that the core program puts out no more than the source."""
     names = [name for name in state.outputs if name != SHOWN]

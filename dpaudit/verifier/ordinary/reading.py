@@ -30,6 +30,7 @@ from dpaudit.verifier.ordinary import (
     ordering,
     ordinals,
     outcomes,
+    quantiles,
     records,
     statements,
     subscripts,
@@ -76,7 +77,7 @@ _PARTS: Final = Parts(
     entered=occurring.entered,
 )
 iterating.LENIENT.append(occurring.keys_of)
-for module in (aggregating, builtins, draws, edges, formats, grouping, kinds, methods, ordinals, tools, vectors):
+for module in (aggregating, builtins, draws, edges, formats, grouping, kinds, methods, ordinals, tools, vectors, quantiles):
     module.fill()
 
 
@@ -416,6 +417,8 @@ def _finished(
     head = f"def {source.function.name}({', '.join(f'{name}: {kind}' for name, kind in parameters)}):"
     lines = [(0, head, source.function.lineno), *_simplified(outcomes.written(state))]
     text = "\n".join("    " * depth + line for depth, line, _ in lines) + "\n"
+    if "middle " in text:
+        raise refuse(source.function, "a uniform number in a test that is more than a comparison", "compare it alone", "DPA706")
     own = types.get("self")
     fields = _fields(scalars)
     requires = [*_inferred(claimed, types, fields), *map(str, claimed.requires)]

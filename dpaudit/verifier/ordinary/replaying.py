@@ -48,14 +48,20 @@ _ALIKE: Final = {"KeyError": "LookupError", "IndexError": "LookupError", "Assert
 _RENAMED: Final = {"mu": "loc", "sigma": "scale", "lambd": "rate", "a": "low", "b": "high"}
 _CLOSE: Final = 1e-6
 _HUGE: Final = 10**6
+_FARTHEST: Final = 25
+"""The largest noise, in scales, of which a uniform float is found."""
 _TINY: Final = 1e-250
 
 
-_WAYS: Final = {way.strip("_") + both for way in (coins.KEPT, coins.TURNED) for both in ("", coins.BOTH)}
+_WAYS: Final = {way.strip("_") + both for way in (coins.KEPT, coins.TURNED) for both in ("", coins.BOTH)} | {"up", "down"}
 
 
 class Differs(RuntimeError):
     """Python does something else than the core program."""
+
+
+class TooFar(RuntimeError):
+    """Noise so large that no uniform float leads to it."""
 
 
 @dataclass
@@ -106,6 +112,20 @@ class _Tape:
         self.place -= self.second
         return ((2 * chance - 1 if kept else 2 - 2 * chance),), keeps is kept
 
+    def uniform(self) -> float:
+        """The uniform number of which the source makes the next noise."""
+        wanted, given, value = self.drawn[self.place] if self.place < len(self.drawn) else ("", (), 0)
+        law, _, way = wanted.partition("__")
+        if law not in ("laplace", "exponential") or way not in ("up", "down"):
+            raise Differs(f"draw {self.place + 1} is a uniform number where {wanted or 'nothing'} was read")
+        self.place += 1
+        size = float(value) / float(given[0])
+        if abs(size) > _FARTHEST:
+            raise TooFar
+        tail = math.exp(-abs(size)) / (2 if law == "laplace" else 1)
+        above = tail if (size >= 0) is (way == "down") else 1 - tail
+        return above
+
     def whole(self, low: int, size: int) -> Any:
         """A uniform whole number, or one of which only a comparison is known."""
         wanted = self.drawn[self.place][0] if self.place < len(self.drawn) else ""
@@ -128,18 +148,44 @@ class _Tape:
 
 
 class _Coin:
-    """A uniform number, of which only a comparison with a probability is known."""
+    """A uniform number, of which only a comparison with a probability is known, or the noise that is made of it."""
 
     def __init__(self, tape: _Tape) -> None:
         self.tape = tape
+        self.number: float | None = None
+
+    def __float__(self) -> float:
+        if self.number is None:
+            self.number = self.tape.uniform()
+        return self.number
 
     def __lt__(self, chance: Any) -> bool:
-        return bool(self.tape.next("bernoulli", chance))
+        return float(self) < chance if self.number is not None else bool(self.tape.next("bernoulli", chance))
 
     def __gt__(self, chance: Any) -> bool:
-        return bool(self.tape.next("bernoulli", 1 - chance))
+        return float(self) > chance if self.number is not None else bool(self.tape.next("bernoulli", 1 - chance))
 
     __le__, __ge__ = __lt__, __gt__
+
+    def __add__(self, other: Any) -> Any:
+        return float(self) + other
+
+    def __sub__(self, other: Any) -> Any:
+        return float(self) - other
+
+    def __rsub__(self, other: Any) -> Any:
+        return other - float(self)
+
+    def __mul__(self, other: Any) -> Any:
+        return float(self) * other
+
+    def __truediv__(self, other: Any) -> Any:
+        return float(self) / other
+
+    def __neg__(self) -> Any:
+        return -float(self)
+
+    __radd__, __rmul__ = __add__, __mul__
 
 
 class _WholeCoin:
@@ -246,6 +292,9 @@ class _Stub:
                 if self._tape.drawn[self._tape.place][0] == "exponential_choice" if self._tape.place < len(self._tape.drawn) else False:
                     return (range(among) if isinstance(among, int) else among)[self._tape.choice(named["p"])]
                 return among[0 if self._tape.next("bernoulli", named["p"][0]) else 1]
+            case "uniform" if args not in ((), (0, 1)) or named:
+                low, high = (*args, *renamed.values())
+                return low + (high - low) * float(_Coin(self._tape))
             case "random" | "uniform" | "rand":
                 return _Coin(self._tape)
         raise Differs(f"{self._name} is called, which was not read")
@@ -307,7 +356,7 @@ def run_source(reading: Reading, arguments: Mapping[str, Any], drawn: list[tuple
         function = scope[reading.source.name]
     try:
         returned = function(**given)
-    except Differs:
+    except (Differs, TooFar):
         raise
     except Exception as error:  # noqa: BLE001 - whatever the source raises is how it ends.
         return None, type(error).__name__
@@ -452,10 +501,9 @@ def compare(reading: Reading, program: Program, inputs: Mapping[str, Any], noise
     except (Undefined, TooLong, ArithmeticError):
         return False
     try:
-        arguments = reading.back(inputs)
-    except NoText:
+        returned, error = run_source(reading, reading.back(inputs), drawn)
+    except (NoText, TooFar):
         return False
-    returned, error = run_source(reading, arguments, drawn)
     if ended.exception or error:
         wanted = reading.raised(ended.exception)
         if _ALIKE.get(error, error) != _ALIKE.get(wanted, wanted):

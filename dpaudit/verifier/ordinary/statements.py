@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeGuard
 
-from dpaudit.verifier.ordinary import choosing, indexing, iterating, loops, numbers, outcomes, walking
+from dpaudit.verifier.ordinary import choosing, indexing, iterating, loops, numbers, outcomes, quantiles, walking
 from dpaudit.verifier.ordinary.assigning import augmented
 from dpaudit.verifier.ordinary.calls import Sources, function_of
+from dpaudit.verifier.ordinary.expressions import middle
 from dpaudit.verifier.ordinary.files import imported
 from dpaudit.verifier.ordinary.methods import append
-from dpaudit.verifier.ordinary.refusing import refuse
+from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State, frame_of
 from dpaudit.verifier.ordinary.values import (
     Builtin,
@@ -201,6 +202,11 @@ def _if(state: State, node: ast.If, items: Items_) -> tuple[tuple[str, Any] | No
         found = numbers.constant(state, state.facts[found.code])
     if found.is_known:
         return None, (*(node.body if found.known else node.orelse), *items)
+    if (parted := middle(found)) is not None:
+        ends = [state.quiet(partial(execute, state, (*way, *items))) for way in (node.body, node.orelse)]
+        if any(end is None or end[0][0] != "return" for end in ends) or state.calls == 1:
+            raise teach(node, "noise by hand", f"`{ast.unparse(node.test)}` of a uniform number")
+        return ("return", quantiles.joined(state, node, *parted, ends[0][0][1], ends[1][0][1])), ()
     if not _jumps(node):
         state.branch(found, lambda: execute(state, tuple(node.body)), lambda: execute(state, tuple(node.orelse)))
         return None, items
@@ -295,7 +301,7 @@ def _branches(node: ast.stmt) -> list[ast.stmt]:
 def _return(state: State, node: ast.Return, value: Value) -> tuple[str, Any]:
     """`return`: inside of a loop of the core program only the main function may."""
     if state.main is not None and state.calls == 1 and state.frame == state.main_frame:
-        outcomes.put_out(state, node, value)
+        outcomes.put_out(state, node, quantiles.settled(state, node, value))
         return _ON
     if state.loops and state.frame in state.loops[-1].before:
         raise refuse(node, "a return from a loop of a helper", "keep the value, and return after the loop", "DPA706")
