@@ -47,6 +47,8 @@ _FURTHER_SECONDS: Final = 2.0
 """The most that the search for a certificate takes which a proof can do without."""
 _SHARE: Final = Fraction(6, 7)
 """The part of the time that the search for a proof may take; certificates and counterexamples have what is left."""
+_READABLE: Final = frozenset({"DPA701", "DPA702", "DPA703", "DPA704", "DPA705", "DPA706"})
+"""Codes of refusals of a construct, after which a counterexample is still looked for."""
 UNBOUNDED: Final = "every length of the lists and every value of the parameters that meets what is required"
 
 
@@ -114,14 +116,22 @@ def verify(  # noqa: PLR0913 - the parts of a specification
     loose = any(part is not None and not (isinstance(part, (list, tuple)) and not part) for part in parts)
     if (given is None) == (spec_of(source) is None) or (given is None and loose):
         raise InvalidArgument("DPA731", "one specification is needed: @spec of a function, or claim= and adjacency= here.")
-    program, reading = _understood(source, given or spec_of(source), helpers, function, data)
+    began, promise = time.monotonic(), given or spec_of(source)
+    try:
+        program, reading = _understood(source, promise, helpers, function, data)
+    except Unsupported as refusal:
+        if promise is None or helpers or invariants or refusal.code not in _READABLE:
+            raise
+        broken = _broken_all_the_same(source, promise, function, data, seconds)
+        if broken is None:
+            raise
+        return replace(broken, seconds=time.monotonic() - began)
     if reading is None and not isinstance(source, str):
         examine(source)
     if reading is not None and invariants:
         # Their lines and names would be those of the text that was made from the source.
         raise InvalidArgument("DPA731", "invariants= needs a function in the verified subset, with index loops; leave it out here.")
     require("proofs")
-    began = time.monotonic()
     with time_limit(seconds):
         stated = Stated({line: tuple(texts) for line, texts in (invariants or {}).items()})
         try:
@@ -137,6 +147,31 @@ def verify(  # noqa: PLR0913 - the parts of a specification
         except OutOfFuel:
             found = ProofResult(found.name, "unknown", found.claim, reason=f"{TIME_IS_UP}: runs by Python were compared last")
     return replace(found, seconds=time.monotonic() - began)
+
+
+def _broken_all_the_same(
+    source: str | Callable[..., Any], promise: Spec, function: str | None, data: Mapping[str, str] | None, seconds: float
+) -> ProofResult | None:
+    """The refutation of a claim whose function shows which records there are, and so is not read to be proven."""
+    try:
+        if isinstance(source, str):
+            reading = read(source, promise, function=function, data=data, lenient=True)
+        else:
+            reading = read_function(source, promise, data, lenient=True)
+        program = parse(reading.text, reading.promise)
+    except (Unsupported, InvalidArgument):
+        return None
+    require("proofs")
+    limit = min(seconds, REFUTATION_SECONDS)
+    witness = _counterexample(program, seeds(program, reading), (), limit)
+    if witness is None:
+        return None
+    try:
+        with time_limit(max(1.0, limit / 2)):
+            found = in_own_terms(program, reading, _refuted(program, witness, _common(program)))
+    except OutOfFuel:
+        return None
+    return found if found.status == "refuted" else None
 
 
 def _understood(

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dpaudit.verifier.ordinary import arrays, iterating, numbers, ordinals, texts
 from dpaudit.verifier.ordinary.calls import Sources, given
-from dpaudit.verifier.ordinary.loops import repeat
+from dpaudit.verifier.ordinary.loops import growing, repeat
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
@@ -21,6 +21,7 @@ from dpaudit.verifier.ordinary.values import (
     Ref,
     Scalar,
     Sequence,
+    Spent,
     Tuple,
     Value,
 )
@@ -38,7 +39,26 @@ def _sum(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     if isinstance(first, Scalar) and first.kind == "bool":
         raise refuse(node, "a sum that starts with a truth value", "start with 0", "DPA703")
     start = numbers.number(state, node, first)
-    return arrays.total(state, node, iterating.drained(state, node, parts["iterable"]), start)
+    return arrays.total(state, node, iterating.drained(state, node, _summed_inside(state, node, parts["iterable"])), start)
+
+
+def _summed_inside(state: State, node: ast.AST, found: Value) -> Value:
+    """A generator with several `for` as one of the sums of the inner ones: a sum of all is the sum of these."""
+    held = state.object(found) if isinstance(found, Ref) else None
+    if not isinstance(found, Ref) or not isinstance(held, Iterator) or held.what != "generator":
+        return found
+    made = held.node
+    assert isinstance(made, ast.GeneratorExp)  # noqa: S101 - as it was made
+    if len(made.generators) < 2 or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return found
+    source = state.object(held.parts[0]) if isinstance(held.parts[0], Ref) else None
+    outer, *rest = made.generators
+    bound = {part.id for one in made.generators for part in ast.walk(one.target) if isinstance(part, ast.Name)}
+    if not isinstance(source, Sequence) or node.func.id in bound:
+        return found
+    inner = ast.copy_location(ast.Call(node.func, [ast.copy_location(ast.GeneratorExp(made.elt, rest), made)], []), node)
+    state.change(node, found.address, Spent("an iterator that was gone through before"))
+    return state.new(replace(held, node=ast.copy_location(ast.GeneratorExp(inner, [outer]), made)))
 
 
 def _best(*, least: bool) -> Callable[[State, ast.AST, Args, Named], Value]:
@@ -147,6 +167,22 @@ def _sorted(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     return state.new(Items(tuple(placed(one, str(place)) for place, one in enumerate(values))))
 
 
+def _sort(state: State, node: ast.AST, owner: Value, name: str, args: Args, named: Named) -> Value | None:
+    """`.sort` of a list that nothing fills: the same object holds the sorted values from here on."""
+    held = state.object(owner) if isinstance(owner, Ref) else None
+    if name != "sort" or not isinstance(owner, Ref) or not isinstance(held, (Items, Sequence)) or held.form != "list":
+        return None
+    if args or growing(state, owner.address) or owner.address in state.shared or (isinstance(held, Sequence) and held.once):
+        raise refuse(node, f"`{ast.unparse(node)}`", "write `name = sorted(name)`", "DPA705")
+    source = state.new(held)
+    # While Python sorts a list it is empty, which a key may see.
+    state.change(node, owner.address, Spent("a list that is being sorted"))
+    made = _sorted(state, node, [source], named)
+    assert isinstance(made, Ref)  # noqa: S101 - for the type checker
+    state.change(node, owner.address, state.object(made))
+    return Nothing()
+
+
 def _in_order(state: State, node: ast.AST, values: list[Value], reverse: Scalar) -> Ref:
     """A few numbers of one type in order: neighbours change places until none would."""
     items = [numbers.number(state, node, one) for one in values]
@@ -243,7 +279,8 @@ def _reduce(state: State, node: ast.AST, args: Args, named: Named) -> Value:
 
 
 def fill() -> None:
-    """Enter the functions of this module."""
+    """Enter the functions of this module, and `.sort` ahead of the other methods of lists."""
+    Sources.METHODS["sort"] = _sort
     Sources.PYTHON.update(
         all=_any(every=True), any=_any(every=False), max=_best(least=False), min=_best(least=True), sorted=_sorted, sum=_sum
     )

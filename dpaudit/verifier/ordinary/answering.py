@@ -11,10 +11,12 @@ from typing import Any, Final
 
 from dpaudit.promise import violation
 from dpaudit.verifier.ir import ListOf, Program, contract_of
-from dpaudit.verifier.ordinary import kinds, nested
+from dpaudit.verifier.ordinary import kinds, nested, outcomes
 from dpaudit.verifier.ordinary.reading import Reading
+from dpaudit.verifier.ordinary.records import column
 from dpaudit.verifier.ordinary.replaying import Differs, compare, constants, random_inputs, random_noise
 from dpaudit.verifier.ordinary.telling import REAL_NUMBERS, assumptions, claim_of, understood
+from dpaudit.verifier.ordinary.wording import NoText
 from dpaudit.verifier.outcomes import ProofResult
 from dpaudit.verifier.product.witness import Empty, witnesses
 from dpaudit.verifier.refuter.neighbours import InputPair, is_admissible
@@ -22,6 +24,9 @@ from dpaudit.verifier.telling import witness_words
 from dpaudit.verifier.terms import Sort
 
 _MOST_SEEDS: Final = 60
+_MOST_RECORDS: Final = 64
+_FEW: Final = 2
+"""How many values are tried with as many records as the program compares with."""
 _FAR: Final = 20
 _MOST_SHOWN: Final = 24
 _RUNS: Final = 24
@@ -44,13 +49,21 @@ def in_own_terms(program: Program, reading: Reading, found: ProofResult) -> Proo
         compared = agrees(program, reading, found)
     except Differs as error:
         return _withdrawn(found, f"Python does not agree with what was read: {error}")
+    if reading.state.lenient and found.status != "refuted":
+        return _withdrawn(found, "it was read to look for a counterexample alone")
+    if found.status == "refuted" and outcomes.differs_by_numpy(reading.state):
+        return _withdrawn(
+            found, "what is released is a value of Python or of numpy, whose type may show the data; write bool(...) or float(...)"
+        )
     if found.status == "refuted":
         if reading.forgets:
             return _withdrawn(
                 found, "what is released before rounding breaks the claim; whether the rounded release does is not known"
             )
-        assert found.witness is not None  # noqa: S101 - for the type checker: refutations have one
-        return replace(found, words=_words(program, reading, found))
+        try:
+            return replace(found, words=_words(program, reading, found))
+        except NoText:
+            return _withdrawn(found, "a counterexample was computed, but no texts were found of which Python makes its values")
     if reading.untyped:
         return _withdrawn(
             found, f"line {reading.untyped} puts out an int or a float, whose type may show the data; write float(...)"
@@ -83,7 +96,7 @@ def agrees(program: Program, reading: Reading, found: ProofResult) -> int:
             data += [side for pair in real.pairs for side in (pair.first, pair.second)] * 2
     promise = contract_of(program).promise
     for _ in range(_RUNS * 8):
-        if len(data) >= _RUNS:
+        if len(data) >= _RUNS or reading.state.unordered:
             break
         inputs = random_inputs(reading, program, source)
         if violation(promise, inputs) is None:
@@ -144,19 +157,34 @@ def _with_scalars(program: Program, reading: Reading, scalars: Mapping[str, Any]
     """Such neighbours with these parameters."""
     lists = [(one.name, one.sort.element) for one in program.parameters if isinstance(one.sort, ListOf)]
     private = dict(contract_of(program).changes)
-    for before in (0, 1, 2):
-        for value in values:
+    truths = {
+        column(name, one) + suffix
+        for name, (_, kind) in reading.data.fields.items()
+        for one, sort in kind.fields.items()
+        for suffix in ("", "__old", "__new")
+        if sort == "bool"
+    }
+    sizes = {int(one) - 1 for one in constants(reading) if one.denominator == 1 and 4 <= one <= _MOST_RECORDS}
+    for before in (0, 1, 2, *sorted(sizes)):
+        for value in values if before < 4 else values[1 : 1 + _FEW]:
             first: dict[str, Any] = dict(scalars)
             second: dict[str, Any] = dict(scalars)
             for name, sort in lists:
                 new, old = (value, Fraction(0)) if sort is Sort.REAL else (int(value), 0)
+                if name in truths:
+                    new, old = min(max(new, 0), 1), 0
+                # Many records are alike, so that what is counted of them is as large as their number.
+                old = new if before >= 4 and name not in private else old
                 if name.endswith(("__here", "__which")) and name in private:
                     first[name], second[name] = (*(1,) * before, 0), (*(1,) * before, 1)
                 elif name in private:
                     first[name], second[name] = (old,) * (before + 1), (*(old,) * before, new)
                 else:
                     first[name] = second[name] = (*(old,) * before, new)
-            kinds.fitted(reading.state.ends, first, second)
-            pair = InputPair(first, second)
-            if first != second and is_admissible(program, pair):
-                yield pair
+            ahead = [{key: value[::-1] if isinstance(value, tuple) else value for key, value in each.items()} for each in (first, second)]
+            # A record may come first as well: what follows it may then be read in another way.
+            for side, opposite in ((first, second), ahead)[: 1 + (before == 2)]:
+                kinds.fitted(reading.state.ends, side, opposite)
+                pair = InputPair(side, opposite)
+                if side != opposite and is_admissible(program, pair):
+                    yield pair

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from dpaudit.verifier.ordinary import iterating, kinds, numbers, texts
+from dpaudit.verifier.ordinary import iterating, kinds, numbers, quantiles, texts, wording
 from dpaudit.verifier.ordinary.lines import as_kind
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.signatures import refuse_fraction
@@ -272,6 +272,8 @@ def length(state: State, node: ast.AST, found: Value) -> Value:
         return numbers.constant(state, len(written))
     if isinstance(found, Scalar) and isinstance(found.known, str):
         return numbers.constant(state, len(found.known))
+    if (size := wording.length(state, node, found)) is not None:
+        return size
     if isinstance(found, Scalar):
         state.assume(found.origin, "list", "len")
     if isinstance(found, Short):
@@ -305,7 +307,7 @@ def length(state: State, node: ast.AST, found: Value) -> Value:
 def mean(state: State, node: ast.AST, found: Value, types: frozenset[str]) -> Value:
     """The sum by the number of elements."""
     held = held_by(state, node, found)
-    if isinstance(held, Sequence) and held.private:
+    if isinstance(held, Sequence) and held.private and not state.lenient:
         raise teach(node, "private length", "a mean of a private number of records", "data")
     summed = total(
         state, node, held if isinstance(held, Sequence) else [(None, one) for one in held.items], numbers.constant(state, 0)
@@ -374,6 +376,8 @@ def absolute(state: State, node: ast.AST, found: Value) -> Value:
 
     if isinstance(found, Opaque):
         return texts.opaque(state, node, texts.firm_number(state, node, found))
+    if (curve := quantiles.curve_of(state, found)) is not None:
+        return quantiles.absolute(node, curve)
     return elementwise(state, node, [found], make, further=()) if isinstance(found, Ref) else make(found)
 
 

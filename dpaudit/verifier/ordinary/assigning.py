@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from dpaudit.verifier.ordinary import subscripts
+from dpaudit.verifier.ordinary import quantiles, subscripts
 from dpaudit.verifier.ordinary.methods import extend
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State, frame_of
@@ -26,6 +26,7 @@ def bind(state: State, target: ast.expr, found: Value) -> None:
     """Assign a value to a target."""
     match target:
         case ast.Name(id=name):
+            found = quantiles.settled(state, target, found)
             frame = frame_of(state, state.frame)
             made = Frame({**frame.names, name: found}, frame.known, frame.outer)
             state.heap[state.frame] = made

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from dpaudit.verifier.ordinary import arrays, draws, subscripts
+from dpaudit.verifier.ordinary import arrays, draws, subscripts, wording
 from dpaudit.verifier.ordinary.calls import Sources, call
 from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.state import State
@@ -57,6 +57,10 @@ def attribute(state: State, node: ast.AST, owner: Value, name: str) -> Value:
             static = {key: function for key, function, style in methods if style == "static"}
             if name in static:
                 return static[name]
+        case Scalar(origin=str(origin)) if ("[" in origin or "." in origin) and owner.kind != "str" and name in wording.METHODS:
+            state.assume(owner.origin, "str", f".{name}")
+        case Scalar(origin=str(origin), kind="str") if name in wording.METHODS and ("[" in origin or "." in origin):
+            return Method(owner, name)
         case Scalar(origin=str(origin)) if "[" in origin or "." in origin:
             state.assume(owner.origin, "row", "an attribute")
         case Scalar(origin=str()):

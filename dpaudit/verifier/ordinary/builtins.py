@@ -25,6 +25,7 @@ from dpaudit.verifier.ordinary.values import (
     Iterator,
     Nothing,
     Opaque,
+    Partial,
     Ref,
     Scalar,
     Sequence,
@@ -75,7 +76,7 @@ def _iterator(what: str) -> Callable[[State, ast.AST, Args, Named], Value]:
             raise refuse(node, f"`{ast.unparse(node)}`", f"use {what} by position", "DPA706")
         strict = named.get("strict")
         equal = strict is not None and not (isinstance(strict, Scalar) and strict.known is False)
-        if what in ("map", "filter") and not isinstance(args[0], (Function, Class, Builtin)):
+        if what in ("map", "filter") and not isinstance(args[0], (Function, Class, Builtin, Partial)):
             raise refuse(node, f"`{ast.unparse(node)}`", "map a function", "DPA706")
         for one in args[what in ("map", "filter") :]:
             if not isinstance(one, (Ref, Tuple, Span)) and not (isinstance(one, Scalar) and one.origin):
@@ -216,8 +217,15 @@ def _math(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     if named or not 1 <= len(args) <= most:
         raise refuse(node, f"`{ast.unparse(node)}`", "pass one number", "DPA706")
     parts = [texts.firm_number(state, node, one) for one in args]
-    if state.callee == "math.exp" and exponentials.never_large(state, parts[0]):
-        return texts.opaque(state, node, *parts)
+    if state.callee == "math.exp":
+        made = texts.opaque(state, node, *parts)
+        if exponentials.never_large(state, parts[0]):
+            return made
+        if f"{made.site} shown" not in state.learned.types and not state.private_tests:
+            # As a weight of a choice it is looked at over the real numbers, where none is too large.
+            state.real("floats")
+            state.exponents.setdefault(made, state.line)
+            return made
     return texts.partial(state, node, *parts)
 
 

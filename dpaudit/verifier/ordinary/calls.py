@@ -19,6 +19,7 @@ from dpaudit.verifier.ordinary.values import (
     Iterator,
     Method,
     Nothing,
+    Partial,
     Poison,
     Record,
     Value,
@@ -72,6 +73,8 @@ def _called(state: State, node: ast.AST, function: Value, args: list[Value], nam
     match function:
         case Function():
             return _invoked(state, node, function, args, named)
+        case Partial(inner, first, known):
+            return _called(state, node, inner, [*first, *args], {**dict(known), **named})
         case Class():
             return _instance(state, node, function, args, named)
         case Builtin(name):

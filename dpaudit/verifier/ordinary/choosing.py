@@ -15,19 +15,22 @@ _PURE: Final = ("abs", "float", "max", "min", "round")
 
 
 def tests_of(node: ast.Match) -> list[ast.stmt]:
-    """A `match` of a name with constants as `if` statements; nothing is evaluated twice that could differ."""
-    if not isinstance(node.subject, ast.Name):
-        raise refuse(node.subject, f"a match of `{ast.unparse(node.subject)}`", "give it a name first")
+    """A `match` with constants as `if` statements; its subject is evaluated once, under a name that no source can have."""
+    # A name is asked where it stands: a capture may bind it, but a guard may not.
+    subject = ast.copy_location(ast.Name(f"match {node.lineno}:{node.col_offset}", ast.Load()), node.subject)
     found: list[ast.stmt] = []
     for case in reversed(node.cases):
-        test = _pattern(node.subject, case.pattern)
+        captured = case.pattern.name if isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None else None
+        test = None if captured is not None else _pattern(subject, case.pattern)
         if case.guard is not None:
-            if any(isinstance(one, ast.NamedExpr) for one in ast.walk(case.guard)):
-                # The name would be asked again, with another value.
-                raise refuse(case.guard, f"`{ast.unparse(case.guard)}` in a match", "assign on a line before")
             test = case.guard if test is None else ast.BoolOp(ast.And(), [test, case.guard])
         found = list(case.body) if test is None else [_placed(case.pattern, ast.If(test, case.body, found))]
-    return found
+        if captured is not None:
+            # The name is bound before the guard is asked, and stays bound.
+            target = ast.copy_location(ast.Name(captured, ast.Store()), case.pattern)
+            found = [ast.copy_location(ast.Assign([target], subject), case.pattern), *found]
+    hidden = ast.copy_location(ast.Name(subject.id, ast.Store()), node.subject)
+    return [ast.copy_location(ast.Assign([hidden], node.subject), node), *found]
 
 
 def of_one_or_other(node: ast.Expr) -> ast.If:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpaudit.spec import LAWS as LAW_NAMES
-from dpaudit.verifier.ordinary import arrays, exponentials, numbers, subscripts, texts
+from dpaudit.verifier.ordinary import arrays, exponentials, iterating, numbers, quantiles, subscripts, texts
 from dpaudit.verifier.ordinary.calls import Sources, given
 from dpaudit.verifier.ordinary.iterating import MOST_UNROLLED
 from dpaudit.verifier.ordinary.loops import template
@@ -36,7 +36,7 @@ _WHOLE: Final = ("discrete_laplace", "geometric", "discrete_gaussian", "uniform_
 
 def draw(state: State, node: ast.AST, law: str, *args: Scalar, types: frozenset[str] = numbers.FLOAT) -> Scalar:
     """One draw, written as a statement."""
-    if state.record_loops:
+    if state.record_loops and not state.lenient:
         raise teach(node, "draw per record", "a draw for each record")
     name = state.fresh("noise")
     kind: Any = "bool" if law in ("bernoulli", "randomized_response") else "int" if law in _WHOLE else "real"
@@ -116,17 +116,45 @@ def _between(*, closed: bool, low: str = "low", high: str = "high") -> Callable[
     """A uniform whole number."""
 
     def make(state: State, node: ast.AST, found: dict[str, Scalar]) -> Scalar:
-        ends = [numbers.whole(state, node, found[name], "as an end") for name in (low, high)]
+        ends = [numbers.whole(state, node, found[name], "as an end") for name in (low, high) if name in found]
+        if len(ends) == 1:
+            ends = [numbers.constant(state, 0), *ends]
         count = numbers.arithmetic(state, node, ast.Sub(), ends[1], ends[0])
         if closed:
             count = numbers.arithmetic(state, node, ast.Add(), count, numbers.constant(state, 1))
-        made = numbers.arithmetic(state, node, ast.Add(), ends[0], draw(state, node, "uniform_int", count))
+        made = draw(state, node, "uniform_int", count)
+        if ends[0].known != 0:
+            made = numbers.arithmetic(state, node, ast.Add(), ends[0], made)
         # numpy's own whole numbers, which arithmetic then keeps to 64 bits; random gives Python's.
         return replace(made, types=numbers.INT if closed else frozenset({"np.int"}), tests=(), bits=numbers.DATA_BITS)
 
     return make
 
 
+def _below(state: State, node: ast.AST, found: dict[str, Scalar]) -> Scalar:
+    """A whole number of Python's below an end."""
+    return replace(_between(closed=False)(state, node, found), types=numbers.INT)
+
+
+def _bits(state: State, node: ast.AST, found: dict[str, Scalar]) -> Scalar:
+    """A whole number of so many random bits."""
+    size = found["k"].known
+    if type(size) is not int or not 0 < size <= _MOST_BITS:
+        raise refuse(node, f"`{ast.unparse(node)}`", "draw a few bits", "DPA706")
+    return replace(draw(state, node, "uniform_int", numbers.constant(state, 2**size)), bits=size)
+
+
+def _one_of_two(state: State, node: ast.AST, found: dict[str, Scalar]) -> Scalar:
+    """A binomial number of one trial: 1 with a chance."""
+    if found["n"].known != 1:
+        raise teach(node, "noise by hand", "a draw by `binomial` of several trials")
+    coin = draw(state, node, "bernoulli", found["p"])
+    return replace(numbers.number(state, node, coin), types=frozenset({"np.int"}), noisy=True)
+
+
+_MOST_BITS: Final = 16
+_LEFT_OUT: Final = -1
+"""The default of a parameter that may be left out, and then has no value."""
 _PLACED: Final = (("loc", 0), ("scale", 1))
 _GAUSS: Final = (("mu", 0), ("sigma", 1))
 _NUMPY: Final[Mapping[str, _Drawn]] = {
@@ -134,15 +162,20 @@ _NUMPY: Final[Mapping[str, _Drawn]] = {
     "normal": _Drawn(_PLACED, _shifted("gaussian")),
     "standard_normal": _Drawn((), _standard),
     "exponential": _Drawn((("scale", 1),), _shifted("exponential")),
-    "integers": _Drawn((("low", None), ("high", None)), _between(closed=False)),
+    "integers": _Drawn((("low", None), ("high", _LEFT_OUT)), _between(closed=False)),
+    "randint": _Drawn((("low", None), ("high", _LEFT_OUT)), _between(closed=False)),
+    "binomial": _Drawn((("n", None), ("p", None)), _one_of_two),
 }
 _RANDOM: Final[Mapping[str, _Drawn]] = {
     "gauss": _Drawn(_GAUSS, _shifted("gaussian", "mu", "sigma"), sized=False),
     "normalvariate": _Drawn(_GAUSS, _shifted("gaussian", "mu", "sigma"), sized=False),
     "expovariate": _Drawn((("lambd", None),), _expovariate, sized=False),
     "randint": _Drawn((("a", None), ("b", None)), _between(closed=True, low="a", high="b"), sized=False),
+    "randrange": _Drawn((("low", None), ("high", _LEFT_OUT)), _below, sized=False),
+    "randbelow": _Drawn((("low", None),), _below, sized=False),
+    "getrandbits": _Drawn((("k", None),), _bits, sized=False),
 }
-_UNIFORM: Final = ("random",)
+_UNIFORM: Final = ("random", "rand")
 METHODS: Final = frozenset(
     {*_NUMPY, *_RANDOM, "random", "uniform", "choice", "choices", "geometric", "gumbel", "shuffle", "poisson"}
 )
@@ -155,14 +188,22 @@ def generated(state: State, node: ast.AST, family: str, name: str, args: Args, n
         return _uniform(state, "numpy" if family == "legacy" else family)
     if name == "uniform" and not named and [one.known for one in args if isinstance(one, Scalar)] == [0, 1]:
         return _uniform(state, "numpy" if family == "legacy" else family)
+    if name == "uniform":
+        found = given(node, args, named, *(("a", "b") if family == "random" else ("low", "high")))
+        drawn = _uniform(state, "numpy" if family == "legacy" else family)
+        assert isinstance(drawn, Ref)  # noqa: S101 - as it is made
+        ends = [numbers.number(state, node, one) for one in found.values()]
+        return quantiles.uniform_between(state, node, drawn, *ends)
     if name == "choices" and family == "random":
         found = given(node, args, named, "population", "weights", "k?")
         return _chosen(state, node, family, found["population"], found["weights"], shared=False, count=found.get("k"))
-    if name == "choice" and family != "random" and "p" in named:
+    if name == "choice" and family != "random" and "p" in named and not _are_numbers(state, named["p"]):
         found = given(node, args, named, "a", "size?", "replace?", "p")
         if isinstance(found.get("size", Nothing()), Nothing) and "replace" not in found:
             return _chosen(state, node, "numpy", found["a"], found["p"], shared=True)
     known = (_RANDOM if family == "random" else _NUMPY).get(name)
+    if name == "choice":
+        return _any_of(state, node, family, given(node, args, named, "a" if family != "random" else "seq", "p?"))
     if family == "legacy":
         known, family = (None if name == "integers" else known), "numpy"
     if known is None:
@@ -171,9 +212,9 @@ def generated(state: State, node: ast.AST, family: str, name: str, args: Args, n
     found = given(node, args, named, *parts)
     size = found.pop("size", None)
     values = {
-        part: numbers.constant(state, default) if part not in found else numbers.number(state, node, found[part])
+        part: numbers.constant(state, default) if part not in found else numbers.number(state, node, found[part])  # type: ignore[arg-type]
         for part, default in known.parts
-        if default is not None or part in found
+        if part in found or default not in (None, _LEFT_OUT)
     }
     if family == "random" and any(not one.types <= {"int", "float", "bool", "Fraction"} for one in values.values()):
         # Python computes with them, and the noise has numpy's type then.
@@ -208,6 +249,50 @@ def _chosen(
     return chosen[0] if shared else state.new(Items(tuple(chosen)))
 
 
+def _any_of(state: State, node: ast.AST, family: str, found: Named) -> Value:
+    """One of several that are written out, each with the same chance; one of two also with a chance that is given."""
+    among = next(iter(found.values()))
+    held = state.object(among) if isinstance(among, Ref) else among
+    items: tuple[Value, ...] = held.items if isinstance(held, (Items, Tuple)) and getattr(held, "form", "list") != "set" else ()
+    if not 0 < len(items) <= MOST_UNROLLED:
+        raise refuse(node, f"`{ast.unparse(node)}`", "choose from a list of candidates that is written out", "DPA706")
+    if family != "random" and not all(isinstance(one, Scalar) and isinstance(one.known, str) for one in items):
+        # numpy makes an array of them.
+        items = arrays.alike(state, node, items)
+    family = "numpy" if family == "legacy" else family
+    state.real(FLOATS.format(family))
+    state.noises.setdefault(family, state.line)
+    if "p" in found:
+        coin = draw(state, node, "bernoulli", _first_of_two(state, node, found["p"], len(items)))
+        first, second = (numbers.scalar(state, node, one) for one in items)
+        if first.known is not second.known and first.kind == second.kind == "bool" and first.is_known and second.is_known:
+            return replace(coin if first.known else numbers.negated(coin), types=first.types)
+        return numbers.chosen(state, node, coin, first, second)
+    place = draw(state, node, "uniform_int", numbers.constant(state, len(items)))
+    return subscripts.picked(state, node, Tuple(items), place)
+
+
+def _are_numbers(state: State, chances: Value) -> bool:
+    """True for two chances that are numbers."""
+    held = state.object(chances) if isinstance(chances, Ref) else chances
+    items = getattr(held, "items", ())
+    return len(items) == 2 and all(isinstance(one, Scalar) for one in items)
+
+
+def _first_of_two(state: State, node: ast.AST, chances: Value, size: int) -> Scalar:
+    """The chance of the first of two, where the other's is what is left of 1."""
+    held = state.object(chances) if isinstance(chances, Ref) else chances
+    both = [one for one in getattr(held, "items", ()) if isinstance(one, Scalar) and one.kind in ("int", "real")]
+    if size == len(both) == 2:
+        one, other = both
+        if one.is_known and other.is_known and one.known + other.known == 1:
+            return one
+        for kept, rest in ((one, other), (other, one)):
+            if rest.code in (f"(1 - {kept.code})", f"(Fraction(1, 1) - {kept.code})"):
+                return one
+    raise refuse(node, f"`{ast.unparse(node)}`", "choose one of two with p=[p, 1 - p]", "DPA706")
+
+
 def _many(state: State, node: ast.AST, size: Value | None, family: str, make: Callable[[], Scalar]) -> Value:
     """One draw, or an array of them."""
     state.real(FLOATS.format(family))
@@ -217,13 +302,17 @@ def _many(state: State, node: ast.AST, size: Value | None, family: str, make: Ca
     if size is None or isinstance(size, Nothing):
         return make()
     count = numbers.whole(state, node, size, "as a size")
-    if count.counts:
+    if count.counts and not (state.lenient and count.code in state.sizes):
         raise teach(node, "draw per record", "noise for each record")
 
     def element() -> Scalar:
         one = make()
         return replace(one, types=frozenset({"np.int" if one.kind == "int" else "np.float"}))
 
+    if count.counts:
+        source = state.sizes[count.code][1]
+        made = iterating.over(state, node, source, lambda _: (None, element()))
+        return state.new(replace(made, form="array", once=True))
     if count.is_known:
         if not 0 < count.known <= MOST_UNROLLED:
             raise refuse(node, f"{count.known} draws at once", "draw in a loop", "DPA706")
@@ -277,7 +366,7 @@ def _seeded(_: State, node: ast.AST, __: Args, ___: Named) -> Value:
 
 def _uniform(state: State, family: str) -> Value:
     """A uniform number between 0 and 1, which is compared once."""
-    if state.record_loops:
+    if state.record_loops and not state.lenient:
         raise teach(ast.Pass(), "draw per record", "a draw for each record", line=state.line)
     state.noises.setdefault(family, state.line)
     return state.new(Iterator("uniform"))
@@ -357,7 +446,11 @@ def _released(state: State, node: ast.AST, owner: Value, name: str, args: Args, 
 
 def _of_generator(state: State, node: ast.AST, owner: Value, name: str, args: Args, named: Named) -> Value | None:
     """A draw by a method of a generator."""
-    return generated(state, node, owner.family, name, args, named) if isinstance(owner, Generator) else None
+    if not isinstance(owner, Generator):
+        return None
+    if (owner.family == "numpy" and name in ("randint", "rand")) or (owner.family == "random" and not hasattr(random, name)):
+        raise refuse(node, f"`.{name}` of this generator, which it does not have,", "use one of its methods", "DPA706")
+    return generated(state, node, owner.family, name, args, named)
 
 
 def _of_module(name: str, family: str) -> Any:
@@ -392,6 +485,8 @@ def fill() -> None:
         )
         there = (name for name in names if (family != "random" and name != "choices") or hasattr(random, name))
         modules |= {f"{module}.{name}": _of_module(name, family) for name in there}
+    modules |= {f"secrets.{name}": _of_module(name, "random") for name in ("randbelow", "choice")}
+    modules["secrets.randbits"] = _of_module("getrandbits", "random")
     modules |= {f"scipy.stats.{name}.rvs": _scipy(law) for name, law in SCIPY.items()}
     del modules["numpy.random.integers"]
     modules |= {"numpy.random.default_rng": _generator("numpy"), "numpy.random.RandomState": _generator("legacy")}

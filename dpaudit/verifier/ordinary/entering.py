@@ -17,7 +17,7 @@ from dpaudit.verifier.ordinary.files import bindings
 from dpaudit.verifier.ordinary.reading import Reading, read
 
 
-def read_function(function: Any, claimed: Spec, data: Mapping[str, str] | None = None) -> Reading:
+def read_function(function: Any, claimed: Spec, data: Mapping[str, str] | None = None, *, lenient: bool = False) -> Reading:
     """Read a function by the file that it stands in."""
     name = getattr(function, "__qualname__", type(function).__name__)
     if type(function) is not FunctionType or function.__closure__ is not None or hasattr(function, "__wrapped__"):
@@ -31,7 +31,7 @@ def read_function(function: Any, claimed: Spec, data: Mapping[str, str] | None =
     text = "".join(lines)
     if function.__name__ != name:
         raise Unsupported("DPA702", f"{name} is defined inside something else; define it with `def` at module level.")
-    found = read(text, claimed, function=name, data=data)
+    found = read(text, claimed, function=name, data=data, lenient=lenient)
     _same(text, file or "", function.__globals__ if module is None else vars(module), function)
     return found
 

@@ -69,6 +69,8 @@ def scores(state: State, node: ast.AST, weights: Value, *, shared: bool) -> tupl
     exponents = [one for one in map(_exponent, items) if one is not None]
     if not exponents or len(exponents) < len(items) or len(items) > _MOST:
         raise refuse(node, f"`{ast.unparse(node)}`", "give weights [math.exp(...) for ...], or p=weights / weights.sum()", "DPA706")
+    for one in items:
+        state.exponents.pop(one, None)  # type: ignore[arg-type] # what is no exponential was refused above
     parts = [_factored(state, ast.parse(one.code, mode="eval").body) for one in exponents]
     factors = {tuple(sorted(one)) for one, _ in parts}
     if len(factors) == 1:

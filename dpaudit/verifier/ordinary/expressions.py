@@ -5,18 +5,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from typing import Any, Final
 
 from dpaudit.spec import LAWS
-from dpaudit.verifier.ordinary import arrays, draws, exponentials, iterating, kinds, numbers, subscripts, texts
+from dpaudit.verifier.ordinary import arrays, draws, exponentials, formats, iterating, kinds, numbers, occurring, quantiles, subscripts, texts
 from dpaudit.verifier.ordinary.attributes import attribute
 from dpaudit.verifier.ordinary.calls import Sources, call, function_of
-from dpaudit.verifier.ordinary.refusing import refuse
+from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.signatures import is_method, refuse_unhashable
 from dpaudit.verifier.ordinary.state import State, frame_of
 from dpaudit.verifier.ordinary.values import (
     Builtin,
+    Curve,
     Dictionary,
     Entry,
     Infinity,
@@ -35,6 +37,9 @@ from dpaudit.verifier.ordinary.values import (
     Value,
     constant_number,
 )
+
+
+UNIFORM: Final = "an iterator: a uniform number that was compared before"
 
 
 def value_of(state: State, node: ast.expr) -> Value:
@@ -63,7 +68,7 @@ def _name(state: State, node: ast.Name) -> Value:
         raise refuse(node, f"the name {name}", "leave it out")
     while True:
         frame = frame_of(state, address)
-        if name in frame.known or frame.outer is None:
+        if name in frame.known or name in frame.names or frame.outer is None:
             break
         address = frame.outer
     if name in frame.names:
@@ -126,7 +131,7 @@ def _plain(state: State, nodes: list[ast.expr]) -> tuple[Value, ...]:
     for one in nodes:
         if isinstance(one, ast.Starred):
             raise refuse(one, f"`{ast.unparse(one)}`", "write the elements out")
-    return tuple(value_of(state, one) for one in nodes)
+    return tuple(quantiles.settled(state, one, value_of(state, one)) for one in nodes)
 
 
 def _list(state: State, node: ast.List) -> Value:
@@ -171,6 +176,11 @@ def _unary(state: State, node: ast.UnaryOp) -> Value:
         return texts.opaque(state, node, texts.firm_number(state, node, found))
     if isinstance(found, Infinity):
         return Infinity(found.positive is not isinstance(node.op, ast.USub))
+    if (curve := quantiles.curve_of(state, found)) is not None:
+        minus = numbers.constant(state, -1 if isinstance(node.op, ast.USub) else 1)
+        made = quantiles.operated(state, node, ast.Mult(), minus, curve)
+        assert made is not None  # noqa: S101 - a multiple is a curve
+        return made
     one = numbers.number(state, node, found)
     return numbers.negative(state, node, one) if isinstance(node.op, ast.USub) else one
 
@@ -190,6 +200,10 @@ def operated(state: State, node: ast.AST, op: ast.operator, left: Value, right: 
         return parts
     if arrays.is_array(state, left) or arrays.is_array(state, right):
         return arrays.operated(state, node, op, left, right)
+    if quantiles.curve_of(state, left) is not None or quantiles.curve_of(state, right) is not None:
+        made = quantiles.operated(state, node, op, left, right)
+        if made is not None:
+            return made
     held = [state.object(one) if isinstance(one, Ref) else one for one in (left, right)]
     match held[0], op, held[1]:
         case Items(items, "list"), ast.Add(), Items(others, "list"):
@@ -198,6 +212,10 @@ def operated(state: State, node: ast.AST, op: ast.operator, left: Value, right: 
             return Tuple((*items, *others))
         case (Items(items, "list"), ast.Mult(), Scalar(kind="int", known=int(times))) if len(items) * times <= 256:
             return state.new(Items(items * times))
+        case Scalar(known=str() as form), ast.Mod(), _:
+            return formats.percent(state, node, form, right)
+        case (Scalar(known=str() as form), ast.Mult(), Scalar(kind="int", known=int(times))) if len(form) * times <= 256:
+            return state.text(form * times)
         case Scalar(kind="str"), ast.Add(), Scalar(kind="str"):
             if isinstance(left, Scalar) and isinstance(right, Scalar) and left.is_known and right.is_known:
                 return state.text(left.known + right.known)
@@ -214,6 +232,8 @@ def operated(state: State, node: ast.AST, op: ast.operator, left: Value, right: 
         return (texts.product if isinstance(op, ast.Mult) else texts.opaque)(state, node, left, right)
     for one in (left, right):
         if isinstance(one, Ref):
+            if held[0 if one is left else 1] == Spent(UNIFORM):
+                state.assume("uniform", "curve", "arithmetic")
             raise refuse(node, f"`{ast.unparse(node)}`", "add numbers, or lists that are written out", "DPA703")
     return numbers.arithmetic(state, node, op, left, right)
 
@@ -261,6 +281,11 @@ def _conditional(state: State, node: ast.IfExp) -> Value:
     test = test_of(state, node.test)
     if test.is_known:
         return value_of(state, node.body if test.known else node.orelse)
+    if (parted := middle(test)) is not None:
+        both = [state.quiet(partial(value_of, state, one)) for one in (node.body, node.orelse)]
+        if None in both:
+            raise teach(node, "noise by hand", f"`{ast.unparse(node)}` of a uniform number")
+        return quantiles.joined(state, node, *parted, both[0][0], both[1][0])
     ways = []
     for one in (node.body, node.orelse):
         with state.private(not test.public):
@@ -309,12 +334,17 @@ def _link(state: State, node: ast.Compare, op: ast.cmpop, left: Value, right: Va
         other = right if isinstance(left, Nothing) else left
         same = isinstance(other, Nothing)
         return numbers.constant(state, same is isinstance(op, ast.Is))
+    if "uniform" in state.learned.types:
+        # Elsewhere arithmetic is done with such a number, so that it is no coin.
+        left, right = (quantiles.curve_of(state, one) or one for one in (left, right))
+    if isinstance(left, Curve) or isinstance(right, Curve):
+        return _parted(state, node, op, left, right)
     for one, other, below in ((left, right, isinstance(op, (ast.Lt, ast.LtE))), (right, left, isinstance(op, (ast.Gt, ast.GtE)))):
         held = state.object(one) if isinstance(one, Ref) else None
         if isinstance(one, Ref) and isinstance(held, Iterator) and held.what == "uniform":
             if not isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
                 raise refuse(node, f"`{ast.unparse(node)}` of a uniform number", "compare it with < a probability", "DPA706")
-            state.change(node, one.address, Spent("an iterator: a uniform number that was compared before"))
+            state.change(node, one.address, Spent(UNIFORM))
             return draws.coin(state, node, numbers.number(state, node, other), less=below)
     if isinstance(left, Infinity) or isinstance(right, Infinity):
         return _infinite(state, node, op, left, right)
@@ -328,6 +358,28 @@ def _link(state: State, node: ast.Compare, op: ast.cmpop, left: Value, right: Va
     if isinstance(op, (ast.Eq, ast.NotEq)) and any(empty) and all(isinstance(one, (Nothing, Scalar)) for one in (left, right)):
         return numbers.constant(state, all(empty) is isinstance(op, ast.Eq))
     return numbers.compared(state, node, op, numbers.scalar(state, node, left), numbers.scalar(state, node, right))
+
+
+def _parted(state: State, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Scalar:
+    """A comparison of what is made of a uniform number with a constant: at its middle it is a test that is named for it."""
+    turned: dict[type, ast.cmpop] = {ast.Lt: ast.Gt(), ast.LtE: ast.GtE(), ast.Gt: ast.Lt(), ast.GtE: ast.LtE()}
+    curve, other, way = (left, right, op) if isinstance(left, Curve) else (right, left, turned.get(type(op), op))
+    assert isinstance(curve, Curve)  # noqa: S101 - the caller has looked
+    if isinstance(other, Scalar) and other.is_known and other.kind in ("int", "real"):
+        holds = quantiles.compared(node, way, curve, Fraction(other.known))
+        if holds is not None and holds[0] is not holds[1]:
+            name = f"middle {curve.address} {int(holds[0])}"
+            return Scalar(name, "bool", numbers.BOOL, noisy=True)
+    raise teach(node, "noise by hand", f"`{ast.unparse(node)}` of a uniform number")
+
+
+def middle(test: Scalar) -> tuple[int, tuple[bool, bool]] | None:
+    """The uniform number that a test parts at its middle, and on which side it holds; None for other tests."""
+    word, _, rest = test.code.partition(" ")
+    if word != "middle":
+        return None
+    address, first = rest.split()
+    return int(address), (first == "1", first != "1")
 
 
 def _infinite(state: State, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Scalar:
@@ -427,12 +479,15 @@ def _formatted(state: State, node: ast.JoinedStr) -> Value:
 def _comprehension(state: State, node: Any) -> Value:
     """A list, set or dictionary comprehension."""
     first = value_of(state, node.generators[0].iter)
+    through = state.object(first) if isinstance(first, Ref) else None
     elements = (node.key, node.value) if isinstance(node, ast.DictComp) else node.elt
     found = iterating.comprehended(state, node, elements, state.frame, first)
     if isinstance(node, ast.ListComp):
         return iterating.as_list(state, node, found)
     if isinstance(node, ast.SetComp):
         return kinds.made_of(state, node, found)
+    if isinstance(found, Sequence) and state.lenient:
+        return occurring.as_dictionary(state, node, found, through)
     if isinstance(found, Sequence) or any(guard is not None for guard, _ in found):
         raise refuse(node, f"`{ast.unparse(node)}`", "make sets and dictionaries of keys that are written out", "DPA706")
     entries: dict[Any, Value] = {}

@@ -18,8 +18,8 @@ from dpaudit.verifier.ordinary.state import State, frame_of
 from dpaudit.verifier.ordinary.values import Builtin, Class, Frame, Function, Ref, Sequence, Value
 
 _MODULES: Final = {
-    "__future__", "bisect", "collections", "dataclasses", "dpaudit", "fractions", "functools", "logging", "math", "mechanisms",
-    "numpy", "random", "scipy", "secrets", "statistics", "typing",
+    "__future__", "bisect", "collections", "dataclasses", "dpaudit", "fractions", "functools", "itertools", "json", "logging",
+    "math", "mechanisms", "numpy", "operator", "random", "scipy", "secrets", "statistics", "typing",
 }  # fmt: skip
 _FORBIDDEN: Final = frozenset(
     {
@@ -41,7 +41,7 @@ _TYPE_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("int", "float", "bool", "str", "list", "tuple", "dict"), ()),
     **{
         name: (f"typing.{name}", f"collections.abc.{name}")
-        for name in ("Collection", "Dict", "List", "Mapping", "Sequence", "Tuple")
+        for name in ("Collection", "Dict", "Iterable", "List", "Mapping", "Sequence", "Tuple")
     },
     "Fraction": ("fractions.Fraction",), "Generator": ("numpy.random.Generator",), "NDArray": ("numpy.typing.NDArray",),
     "Random": ("random.Random",), "fractions": ("fractions",), "ndarray": ("numpy.ndarray",), "np": ("numpy",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -21,6 +22,7 @@ from dpaudit.verifier.ordinary.values import (
     Growing,
     Items,
     Iterator,
+    Kinds,
     Output,
     Place,
     Ref,
@@ -78,6 +80,8 @@ def _walk_object(state: State, node: ast.AST, found: Ref) -> Walk | Sequence:
         case Iterator() as iterator:
             state.change(node, found.address, Spent("an iterator that was gone through before"))
             return _walk_iterator(state, node, iterator)
+        case (Counts() | Kinds()) as keyed if state.lenient:
+            return LENIENT[0](state, node, keyed, "keys")
         case Counts() | Groups():
             raise teach(node, "private keys", "a loop over keys that are found in the data")
         case Spent(why) if "iterator" in why:
@@ -95,6 +99,9 @@ def _walk_iterator(state: State, node: ast.AST, found: Iterator) -> Walk | Seque
     """The start of a way through enumerate, zip, reversed and the views of dictionaries."""
     parts = found.parts
     if found.what in ("keys", "values", "items"):
+        held = state.object(parts[0]) if isinstance(parts[0], Ref) else None
+        if isinstance(held, Counts) and state.lenient:
+            return LENIENT[0](state, node, held, found.what)
         return Walk(found.what, parts[0])
     if found.what == "places":
         owner, inside = indexing.list_of(state, node, found)
@@ -112,10 +119,24 @@ def _walk_iterator(state: State, node: ast.AST, found: Iterator) -> Walk | Seque
         place = Scalar(inner.index, "int", numbers.INT, public=True)
         return replace(inner, value=Tuple((numbers.arithmetic(state, node, ast.Add(), start, place), inner.value)))
     if found.what in ("zip", "zip strict"):
-        walks = [walk(state, node, part) for part in parts]
+        walks, drawing = list[Walk | Sequence](), 0
+        for part in parts:
+            size = len(state.lines)
+            walks.append(walk(state, node, part))
+            drawing += any(str(text).startswith("noise__") for _, text, _ in state.lines[size:])
+        if drawing:
+            # Python draws one after the other as it goes on, and no more than it needs.
+            sizes = {len(getattr(one.source, "items", ())) for one in walks if isinstance(one, Walk) and one.what == "tuple"}
+            alike = all(isinstance(one, Walk) and one.what == "tuple" for one in walks) and len(sizes) == 1
+            if drawing > 1 or not alike:
+                raise refuse(node, f"`{ast.unparse(node)}`, which draws,", "make a list of the noise first", "DPA706")
         if all(isinstance(one, Walk) for one in walks):
             return Walk("zip", found.what == "zip strict", 0, tuple(one for one in walks if isinstance(one, Walk)))
         return _zipped(state, node, walks)
+    if found.what in ("generator", "map", "filter") and state.draining:
+        return _whole_of(state, node, found)
+    if found.what.startswith("tool "):
+        return Walk("tuple", Tuple(tuple(_elements_of_tool(state, node, found))))
     if found.what == "reversed":
         source = parts[0]
         match source, state.object(source) if isinstance(source, Ref) else None:
@@ -127,6 +148,42 @@ def _walk_iterator(state: State, node: ast.AST, found: Iterator) -> Walk | Seque
             case Span(start, stop, step), _ if start.is_known and stop.is_known:
                 return Walk("range", range(start.known, stop.known, step)[::-1])
     raise refuse(node, f"a loop over {found.what or 'a generator expression'}", "write a list comprehension or a loop", "DPA706")
+
+
+def _whole_of(state: State, node: ast.AST, found: Iterator) -> Walk | Sequence:
+    """A way through a generator of which all elements are made at once: nothing may be done between them."""
+    heap, grown, size = dict(state.heap), state.grown(), len(state.lines)
+    inner = drained(state, node, state.new(found))
+    if isinstance(inner, Sequence):
+        return inner
+    drawn = sum(isinstance(text, str) and text.startswith("noise__") for _, text, _ in state.lines[size:])
+    if any(guard is not None for guard, _ in inner) or drawn and state.draining > 1:
+        raise refuse(node, f"`{ast.unparse(node)}`, which goes through what has effects,", "write a list", "DPA706")
+    check_still(state, node, heap, grown)
+    return Walk("tuple", Tuple(tuple(one for _, one in inner)))
+
+
+LENIENT: Final[list[Callable[[State, ast.AST, Counts | Kinds, str], Sequence]]] = []
+"""What goes through keys that occur in the data."""
+TOOLS: Final[list[Callable[[State, ast.AST, Iterator], list[Value]]]] = []
+"""What makes the elements of functions of itertools."""
+
+
+def _elements_of_tool(state: State, node: ast.AST, found: Iterator) -> list[Value]:
+    """All elements of a function of itertools: Python makes each where it is wanted, so that what it is made of may not change."""
+    waiting, seen = list(references(found.parts)), set[int]()
+    while waiting:
+        address = waiting.pop()
+        held = state.heap[address]
+        if address not in seen and isinstance(held, (Items, Sequence)) and address not in state.shared and not state.draining:
+            raise refuse(node, f"a loop over `{ast.unparse(node)}`", "make a list of it first, list(...)", "DPA706")
+        if address not in seen:
+            seen.add(address)
+            waiting += references(held)
+    items = TOOLS[0](state, node, found)
+    if len(items) > MOST_UNROLLED:
+        raise refuse(node, f"a loop over {len(items)} values that are written out", "loop over fewer", "DPA706")
+    return items
 
 
 def _span(state: State, node: ast.AST, found: Span) -> Sequence:
@@ -210,7 +267,11 @@ def drained(state: State, node: ast.AST, found: Value) -> Guarded | Sequence:
         return _mapped(state, node, held)
     if isinstance(found, Ref) and isinstance(held, Iterator) and held.what == "function":
         found = _ran(state, node, found, held)
-    at = walk(state, node, found)
+    state.draining += 1
+    try:
+        at = walk(state, node, found)
+    finally:
+        state.draining -= 1
     if isinstance(at, Sequence):
         return at
     items: Guarded = []
@@ -444,7 +505,7 @@ def _elements(state: State, elements: Any) -> Value:
 def as_list(state: State, node: ast.AST, found: Guarded | Sequence, form: str = "list") -> Ref:
     """Elements in a new list: those of which some may not be there are put out one by one."""
     if isinstance(found, Sequence):
-        if found.once and found.private:
+        if found.once and found.private and not state.lenient:
             raise teach(node, "draw per record", "a draw for each record")
         return state.new(replace(found, form=form))
     if all(guard is None for guard, _ in found):

@@ -25,6 +25,7 @@ class Learned:
     types: dict[str, str] = field(default_factory=dict)  # of parameters, and of fields as "q.age"
     why: dict[str, str] = field(default_factory=dict)  # what said so
     fields: dict[str, list[str]] = field(default_factory=dict)  # the parts of rows that are read
+    made: dict[str, dict[str, Any]] = field(default_factory=dict)  # for each list the fields that are made of texts
 
 
 @dataclass(frozen=True)

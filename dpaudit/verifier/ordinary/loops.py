@@ -71,13 +71,12 @@ def repeat(
     else:
         raise refuse(node, "a loop in which too much changes", "keep less from one round to the next", "DPA706")
     filled = {
-        address: _filled(state, one, loop, loop.grown[address]) for address, one in found.pieces.items() if isinstance(one, Growing)
+        address: _filled(state, address, one, loop, loop.grown[address]) for address, one in found.pieces.items() if isinstance(one, Growing)
     }
     for address, one in filled.items():
         if isinstance(one, Output):
             before = state.heap[address]
-            assert isinstance(before, Items)  # noqa: S101 - for the type checker
-            for item in before.items:
+            for item in before.items if isinstance(before, Items) else ():
                 outcomes.append(state, node, one, item)
             found.pieces[address] = one
     for (address, key), phi in found.phis.items():
@@ -321,11 +320,13 @@ def template(lines: list[Line], depth: int, value: Value, *, private: bool, publ
     return Sequence(tuple(lines), depth, value, names, length, index, private, base=base, head=1 if base else 0)
 
 
-def _filled(state: State, found: Growing, loop: Loop, grown: list[tuple[Any, Sequence | None]]) -> Object:
+def _filled(state: State, address: int, found: Growing, loop: Loop, grown: list[tuple[Any, Sequence | None]]) -> Object:
     """What a list or dictionary is after the loop that filled it."""
     # A break ends the rounds, which no sequence does.
     templates = [None if loop.broken else one for _, one in grown]
     before = found.before
+    if address in state.entered and len(grown) == 1 and len(state.loops) == 0:
+        return replace(state.channel(), form="dict")
     if isinstance(before, Dictionary):
         lists = [isinstance(value, Tuple) and isinstance(value.items[1], Tuple) for value, _ in grown]
         if any(lists) and (len(grown) > 1 or before.default not in ("", "list")):
@@ -339,7 +340,7 @@ def _filled(state: State, found: Growing, loop: Loop, grown: list[tuple[Any, Seq
         return Kinds(templates[0]) if before.form == "set" else templates[0]
     if before.form == "set":
         return Spent("a set that depends on the records before")
-    if loop.private or state.record_loops:
+    if (loop.private or state.record_loops) and not state.lenient:
         return Spent("a list of records that depends on the records before")
     if state.loops:
         # An output list goes on from round to round, and a new list does not.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from dpaudit.verifier.ordinary import arrays, iterating, numbers, outcomes, subscripts
+from dpaudit.verifier.ordinary import arrays, formats, iterating, numbers, outcomes, subscripts, wording
 from dpaudit.verifier.ordinary.calls import Sources, given
 from dpaudit.verifier.ordinary.loops import grow, growing
 from dpaudit.verifier.ordinary.refusing import refuse, teach
@@ -63,6 +63,9 @@ def _of_list(state: State, node: ast.AST, owner: Value, name: str, args: Args, n
 
         taken = state.taken(node, owner.address, held)
         return arrays.total(state, node, iterating.over(state, node, taken, same), numbers.constant(state, 0))
+    if name == "reverse" and isinstance(held, Items) and not args and not growing(state, owner.address):
+        state.change(node, owner.address, replace(held, items=held.items[::-1]))
+        return Nothing()
     if name in ("sort", "insert", "remove", "reverse", "clear", "count", "index", "pop"):
         raise refuse(node, f"`.{name}` of a list", "make a new list", "DPA705")
     return None
@@ -123,6 +126,8 @@ def _of_dictionary(state: State, node: ast.AST, owner: Value, name: str, args: A
             raise refuse(node, f"`{ast.unparse(node)}`, which may be None", "give a default: .get(key, 0)", "DPA706")
         return subscripts.entry(state, node, owner, args[0], default)
     if name in ("keys", "values", "items") and not args and not named:
+        if isinstance(held, Counts) and state.lenient:
+            return state.new(Iterator(name, (owner,)))
         if isinstance(held, Counts):
             raise teach(node, "private keys", "a loop over keys that are found in the data")
         if isinstance(held, Dictionary):
@@ -144,6 +149,10 @@ def _of_spent(state: State, node: ast.AST, owner: Value, name: str, args: Args, 
 
 def _of_text(state: State, node: ast.AST, owner: Value, name: str, args: Args, named: Named) -> Value | None:
     """Methods of constant texts, which Python computes."""
+    if isinstance(owner, Scalar) and isinstance(owner.known, str) and name == "format":
+        return formats.formatted(state, node, owner.known, args, named)
+    if isinstance(owner, Scalar) and isinstance(owner.known, str) and name == "join" and len(args) == 1 and not named:
+        return formats.joined(state, node, owner.known, iterating.drained(state, node, args[0]))
     if (
         isinstance(owner, Scalar)
         and isinstance(owner.known, str)
@@ -157,4 +166,4 @@ def _of_text(state: State, node: ast.AST, owner: Value, name: str, args: Args, n
 
 def fill() -> None:
     """Enter the methods of this module."""
-    Sources.METHODS.update(list=_of_list, dict=_of_dictionary, spent=_of_spent, text=_of_text)
+    Sources.METHODS.update(list=_of_list, dict=_of_dictionary, spent=_of_spent, text=_of_text, word=wording.method)

@@ -8,10 +8,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
+from dpaudit.verifier.ordinary import outcomes
 from dpaudit.verifier.ordinary.lines import as_kind
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State
-from dpaudit.verifier.ordinary.values import Kind, Opaque, Place, Poison, Scalar, Value
+from dpaudit.verifier.ordinary.values import Curve, Kind, Opaque, Place, Poison, Scalar, Value
 
 INT: Final = frozenset({"int"})
 FLOAT: Final = frozenset({"float"})
@@ -23,6 +24,8 @@ DATA_BITS: Final = 40
 _LARGEST: Final = 10**15
 INEXACT: Final = -1
 """The size in bits of a constant that floats compute otherwise."""
+CURVES: Final[list[Callable[[State, ast.AST, Curve], Scalar]]] = []
+"""What draws the noise that a curve over a uniform number amounts to."""
 _NEAR: Final = Fraction(1, 10**6)
 
 
@@ -51,6 +54,8 @@ def scalar(state: State, node: ast.AST, found: Value, what: str = "here") -> Sca
         return found
     if isinstance(found, Place) and found.count is not None:
         return found.count
+    if isinstance(found, Curve):
+        return CURVES[0](state, node, found)
     if isinstance(found, Opaque):
         raise teach(node, "opaque", f"a rounded or formatted value {what}")
     if isinstance(found, Poison):
@@ -246,8 +251,12 @@ def arithmetic(state: State, node: ast.AST, op: ast.operator, first: Value, seco
 
 def _divided(state: State, node: ast.AST, left: Scalar, right: Scalar, made: Scalar) -> Scalar:
     """A quotient; a divisor of 0 is owed not to be."""
-    if right.counts:
+    if right.counts and not state.lenient:
         raise teach(node, "private length", "a division by a private number of records", "data")
+    if right.counts and not (left.types | right.types) & _OF_NUMPY:
+        # Without a record Python fails here, and that shows.
+        empty = truth_of(f"({right.code} == 0)", right)
+        state.branch(empty, lambda: outcomes.ended(state, node, "ZeroDivisionError", []), lambda: None)
     if made.types & {"float", "np.float"}:
         state.real("floats")
     both = left.kind == right.kind == "int"

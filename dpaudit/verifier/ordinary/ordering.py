@@ -13,7 +13,7 @@ from typing import Final
 from dpaudit.verifier.ordinary.lines import Line, assigned_in
 from dpaudit.verifier.ordinary.values import names_in
 
-_DRAW: Final = re.compile(r"noise__\d+ = ")
+_DRAW: Final = re.compile(r"noise__\w+ = ")
 _ENDS: Final = re.compile(r"(?:return|raise|break|continue)\b|\w+\.append\(")
 
 

@@ -10,6 +10,7 @@ import ast
 from dataclasses import replace
 from typing import Any, Final
 
+from dpaudit.verifier.frontend.scopes import EXCEPTIONS
 from dpaudit.verifier.ordinary.lines import SHOWN, Line, Released
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State
@@ -80,7 +81,7 @@ def _append(state: State, node: ast.AST, output: Output, found: Value) -> None:
     if _has_list(form):
         raise refuse(node, "a list inside of a list that grows", "put out numbers one by one", "DPA706")
     made = Released(output.name, form, tuple(slots))
-    if state.record_loops:
+    if state.record_loops and not state.lenient:
         raise teach(node, "draw per record", "an output for each record")
     state.outputs[output.name].append(made)
     state.emit(made)
@@ -163,7 +164,7 @@ def _form_of_object(state: State, node: ast.AST, found: Ref, slots: list[Scalar]
 
 def _collected(state: State, node: ast.AST, found: Sequence) -> Output:
     """The elements of a sequence in an output list, written here."""
-    if found.private:
+    if found.private and not state.lenient:
         raise teach(node, "draw per record", "a result for each record")
     made = replace(state.channel(), form=found.form)
     depth = state.depth
@@ -181,6 +182,21 @@ def refuse_private_error(state: State, node: ast.AST, parts: list[Value]) -> Non
         for leaf in scalars(one):
             if not leaf.is_known and not names_in(leaf.code) <= state.parameters | {"Fraction"}:
                 raise refuse(node, "an error that shows data", "leave private and noisy values out of the message", "DPA706")
+
+
+def ended(state: State, node: ast.AST, name: str, values: list[Value]) -> None:
+    """The core program ends with an exception: one for each place, since a place shows itself."""
+    refuse_private_error(state, node, values)
+    place = f"{getattr(node, 'lineno', 0)}:{getattr(node, 'col_offset', 0)}:{values}"
+    if place not in state.raises:
+        taken = {core for core, _ in state.raises.values()}
+        known = [one.__name__ for one in EXCEPTIONS]
+        free = [core for core in ([name] if name in known else []) + known if core not in taken]
+        if not free:
+            raise refuse(node, "this many errors", "raise fewer", "DPA706")
+        state.raises[place] = (free[0], name)
+    state.emit(f"raise {state.raises[place][0]}")
+    state.leave()
 
 
 def scalars(found: Value) -> list[Scalar]:
@@ -264,6 +280,18 @@ def _wide(code: str, kind: Kind) -> str:
     return code if kind == "real" else f"Fraction(1 if {code} else 0)" if kind == "bool" else f"Fraction({code})"
 
 
+def differs_by_numpy(state: State) -> bool:
+    """True if two forms of one output differ in nothing but that a value is of numpy's truth values or of Python's."""
+
+    def plain(form: Any) -> Any:
+        if isinstance(form, tuple):
+            return tuple(map(plain, form))
+        return "bool" if form == "np.bool" else form
+
+    forms = [_forms(found) for found in (state.returns, *state.outputs.values())]
+    return any(len({plain(one) for one in some}) < len(some) for some in forms)
+
+
 def released_once(state: State) -> bool:
     """True if each return puts every output list out, so that the core program puts out no more than the source."""
     names = [name for name in state.outputs if name != SHOWN]
@@ -272,7 +300,7 @@ def released_once(state: State) -> bool:
 
 def rebuilt(state: State, values: tuple[Any, ...]) -> Any:
     """The value that the source returns, from those that the core program returned; `...` for what is not computed."""
-    words = {number: text for text, number in state.texts.items()}
+    words = {**state.words, **{number: text for text, number in state.texts.items()}}
     lists = dict(zip(state.outputs, values[len(values) - len(state.outputs) :], strict=True))
 
     def one_of(forms: list[tuple[Any, ...]], rest: list[Any]) -> Any:
@@ -294,7 +322,7 @@ def rebuilt(state: State, values: tuple[Any, ...]) -> Any:
                 for part in parts:
                     build(part, rest)
                 return ...
-            case ("output", name, _):
+            case ("output", name, shape):
                 forms, items = _forms(state.outputs[name]), list(lists[name])
                 made = []
                 while items:
@@ -302,7 +330,7 @@ def rebuilt(state: State, values: tuple[Any, ...]) -> Any:
                     made.append(one_of(forms, items))
                     if len(items) == size:
                         items.pop(0)
-                return made
+                return dict(made) if shape == "dict" else made
             case ("dict", _, *parts):
                 return {key: build(part, rest) for key, part in parts}
             case ("list" | "array", *parts):
@@ -316,7 +344,8 @@ def rebuilt(state: State, values: tuple[Any, ...]) -> Any:
                 del rest[:count]
                 return value
             case ("one", "str", _):
-                return words.get(int(rest.pop(0)))
+                number = int(rest.pop(0))
+                return words.get(number, f"text {number}")
             case ("one", "bool", *_):
                 return bool(rest.pop(0))
         return rest.pop(0)

@@ -15,28 +15,35 @@ from dpaudit.verifier.ordinary import (
     assigning,
     builtins,
     calls,
+    coins,
     draws,
     edges,
     expressions,
     files,
+    formats,
     grouping,
+    iterating,
     kinds,
     methods,
     nested,
+    occurring,
     ordering,
     ordinals,
     outcomes,
+    quantiles,
     records,
     statements,
+    subscripts,
+    tools,
     vectors,
 )
 from dpaudit.verifier.ordinary.attributes import attribute
 from dpaudit.verifier.ordinary.files import Source
-from dpaudit.verifier.ordinary.lines import Again, Learned
+from dpaudit.verifier.ordinary.lines import Again, Learned, Line
 from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.scopes import Scopes
 from dpaudit.verifier.ordinary.state import Parts, State, frame_of
-from dpaudit.verifier.ordinary.types import Type, read_annotation
+from dpaudit.verifier.ordinary.types import Type, plain_fields, read_annotation
 from dpaudit.verifier.ordinary.values import (
     Builtin,
     Class,
@@ -45,6 +52,7 @@ from dpaudit.verifier.ordinary.values import (
     Nothing,
     Scalar,
     Value,
+    names_in,
 )
 
 _MOST_READINGS: Final = 80
@@ -64,8 +72,12 @@ _PARTS: Final = Parts(
     grouped=grouping.group,
     ranked=ordinals.element,
     append=outcomes.append,
+    element=subscripts.element,
+    record_at=occurring.record_at,
+    entered=occurring.entered,
 )
-for module in (aggregating, builtins, draws, edges, grouping, kinds, methods, ordinals, vectors):
+iterating.LENIENT.append(occurring.keys_of)
+for module in (aggregating, builtins, draws, edges, formats, grouping, kinds, methods, ordinals, tools, vectors, quantiles):
     module.fill()
 
 
@@ -106,7 +118,7 @@ class Reading:
 
     def back(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of the source that core inputs stand for; generators are left out."""
-        words = {number: text for text, number in self.state.texts.items()}
+        words = {**self.state.words, **{number: text for text, number in self.state.texts.items()}}
         found: dict[str, Any] = {}
         for name, form in self.arguments:
             if form == "list":
@@ -128,14 +140,19 @@ class Reading:
         return next((own for one, own in self.state.raises.values() if one == core), core)
 
 
-def read(text: str, claimed: Spec, *, function: str | None = None, data: Mapping[str, str] | None = None) -> Reading:
-    """Read a function of a file: the one that is named, or else its last; `data` types what the file does not say."""
+def read(
+    text: str, claimed: Spec, *, function: str | None = None, data: Mapping[str, str] | None = None, lenient: bool = False
+) -> Reading:
+    """Read a function of a file: the one that is named, or else its last; `data` types what the file does not say.
+
+    A lenient reading takes what shows which records there are: it is for counterexamples alone.
+    """
     source = files.find(text, function)
     files.admit(source)
     learned = Learned()
     for _ in range(_MOST_READINGS):
         try:
-            return _read(source, claimed, dict(data or {}), learned)
+            return _read(source, claimed, dict(data or {}), learned, lenient=lenient)
         except Again:
             continue
         except RecursionError as error:
@@ -143,9 +160,9 @@ def read(text: str, claimed: Spec, *, function: str | None = None, data: Mapping
     raise refuse(source.function, f"{source.name}, whose types do not settle", "annotate its parameters", "DPA703")
 
 
-def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Learned) -> Reading:
+def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Learned, *, lenient: bool) -> Reading:
     """One reading."""
-    state, tree = State(learned, _PARTS, main=source.function, scopes=Scopes(source.text)), source.function
+    state, tree = State(learned, _PARTS, main=source.function, scopes=Scopes(source.text), lenient=lenient), source.function
     state.reserved = {part.id for part in ast.walk(source.tree) if isinstance(part, ast.Name)}
     state.reserved |= {part.arg for part in ast.walk(source.tree) if isinstance(part, ast.arg)}
     state.fractions = files.makes_fractions(source.tree)
@@ -186,6 +203,9 @@ def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Lear
     state.call(tree, function, [named.pop(one.arg) for one in tree.args.posonlyargs], named)
     if unfit is not None:
         raise unfit
+    for one in state.exponents:
+        # It may be too large for a float, and that would show: it is put out where it is made.
+        state.assume(f"{one.site} shown", "shown", "math.exp")
     return _finished(state, source, claimed, types, data, scalars, arguments)
 
 
@@ -261,6 +281,9 @@ def _type_of(
         nested.widened(learned, name, made)
     if made.form == "list" and (made.why.startswith("assumed") or made.rows):
         _assumed_fields(learned, name, made)
+    for field_name, one in learned.made.get(name, {}).items():
+        if one.field in made.fields and field_name not in made.fields:
+            made.fields[field_name], made.made[field_name] = one.kind, one
     return made
 
 
@@ -392,8 +415,10 @@ def _finished(
     edges = [(one, "int") for one in dict.fromkeys(one for pair in state.ends.values() for one in pair)]
     parameters = [*data.parameters, *scalars, *edges]
     head = f"def {source.function.name}({', '.join(f'{name}: {kind}' for name, kind in parameters)}):"
-    lines = [(0, head, source.function.lineno), *ordering.sunk(ordering.flipped(ordering.paired(outcomes.written(state))))]
+    lines = [(0, head, source.function.lineno), *_simplified(outcomes.written(state))]
     text = "\n".join("    " * depth + line for depth, line, _ in lines) + "\n"
+    if "middle " in text:
+        raise refuse(source.function, "a uniform number in a test that is more than a comparison", "compare it alone", "DPA706")
     own = types.get("self")
     fields = _fields(scalars)
     requires = [*_inferred(claimed, types, fields), *map(str, claimed.requires)]
@@ -402,6 +427,7 @@ def _finished(
     def clause(one: str) -> list[str]:
         return [_renamed(part, fixed) for part in records.translated(one, data)]
 
+    data.read = {name for _, line, _ in lines[1:] for name in names_in(line)}
     ends = [one for name, (low, high) in state.ends.items() for one in (f"{low} <= {name}[each]", f"{name}[each] < {high}")]
     promise = Spec(
         claim=tuple(clause(str(part))[0] for part in claimed.claim),  # type: ignore[union-attr]
@@ -430,14 +456,20 @@ def _finished(
     )
 
 
+def _simplified(lines: list[Line]) -> list[Line]:
+    """The lines of a program with draws as proofs want them."""
+    return ordering.sunk(ordering.flipped(coins.answered(coins.coined(ordering.paired(lines)))))
+
+
 def _shown(kind: Type) -> str:
     """A type as people write it."""
     words = {"int": "int", "real": "float" if kind.floats else "Fraction", "bool": "bool", "str": "str"}
     if kind.form != "list":
         return words.get(kind.form, kind.form if kind.owner is None else kind.owner.name)
-    if set(kind.fields) == {""}:
-        return f"{'array' if kind.shape == 'array' else 'list'}[{words[kind.fields['']]}]"
-    inner = ", ".join(f"{one}: {words[sort]}" for one, sort in kind.fields.items())
+    plain = plain_fields(kind)
+    if set(plain) == {""}:
+        return f"{'array' if kind.shape == 'array' else 'list'}[{words[plain['']]}]"
+    inner = ", ".join(f"{one}: {words[sort]}" for one, sort in plain.items())
     return f"list of records ({inner or 'nothing of them is read'})"
 
 

@@ -18,8 +18,9 @@ from dpaudit.errors import Unsupported
 from dpaudit.spec import Change, Spec
 from dpaudit.verifier.ordinary import nested
 from dpaudit.verifier.ordinary.state import State
-from dpaudit.verifier.ordinary.types import Type
+from dpaudit.verifier.ordinary.types import Type, plain_fields
 from dpaudit.verifier.ordinary.values import Record, Ref, Row, Scalar, Sequence, Short, Tuple, Value
+from dpaudit.verifier.ordinary.wording import NoText, Words
 
 _CORE: Final = {"int": "int", "real": "Fraction", "bool": "int", "str": "int"}
 
@@ -36,6 +37,7 @@ class Data:
     lengths: dict[str, str] = field(default_factory=dict)  # for each list of public length the core list that has it
     fields: dict[str, tuple[tuple[str, ...], Type]] = field(default_factory=dict)  # for each list the core columns
     relations: dict[str, str] = field(default_factory=dict)
+    read: set[str] = field(default_factory=set)  # the names that the core program reads
 
     def back(self, inputs: Mapping[str, Any], name: str, texts: Mapping[int, str]) -> list[Any]:
         """The list of the source that core inputs stand for."""
@@ -46,20 +48,41 @@ class Data:
         else:
             places = list(range(len(inputs[self.lengths[name]])))
         rows = []
+        words, plain = Words(texts), plain_fields(kind)
         for place in places:
+            raw = {one: inputs[self._column(inputs, name, one, place)][place] for one in kind.fields}
             row = {}
-            for one, sort in kind.fields.items():
-                found = inputs[self._column(inputs, name, one, place)][place]
-                row[one] = bool(found) if sort == "bool" else texts.get(found, f"text {found}") if sort == "str" else found
+            for one, sort in plain.items():
+                if sort == "str":
+                    row[one] = self._text(words, name, kind, one, raw)
+                else:
+                    row[one] = bool(raw[one]) if sort == "bool" else raw[one]
             rows.append(row)
         if kind.inner:
             return [_inside(row, kind) for row in rows]
-        if set(kind.fields) == {""}:
+        if set(plain) == {""}:
             return [row[""] for row in rows]
         if kind.rows or kind.owner is not None:
-            digits = all(one.isdigit() for one in kind.fields)
-            return [_tuple(row) if digits and kind.fields else dict(row) for row in rows]
-        return [_tuple(row) for row in rows] if kind.fields else [0 for _ in rows]
+            digits = all(one.isdigit() for one in plain)
+            return [_tuple(row) if digits and plain else dict(row) for row in rows]
+        return [_tuple(row) for row in rows] if plain else [0 for _ in rows]
+
+    def _text(self, words: Words, name: str, kind: Type, one: str, raw: Mapping[str, Any]) -> str:
+        """The text of a field: one of which Python makes the values of the fields that are made of it."""
+
+        def is_read(part: str) -> bool:
+            core = column(name, part)
+            return not self.read.isdisjoint((core, f"{core}__old", f"{core}__new"))
+
+        # What nothing reads may be anything.
+        made = [(key, each) for key, each in kind.made.items() if each.field == one]
+        wanted = {each.steps: raw[key] for key, each in made if is_read(key)}
+        if not made:
+            return words.by_number.get(raw[one], f"text {raw[one]}")
+        found = words.text_for(raw[one] if is_read(one) else None, wanted)
+        if found is None:
+            raise NoText
+        return found
 
     def _column(self, inputs: Mapping[str, Any], name: str, one: str, place: int) -> str:
         """The core list that has a field of the record at a place."""
@@ -120,6 +143,8 @@ def declare(state: State, data: Data, name: str, kind: Type, relation: str | Non
                 data.domain.append(f"0 <= {core}[each]")
                 if nested.is_bounded(state.learned, name):
                     data.domain.append(f"{core}[each] <= {nested.width(state.learned, name)}")
+            if sort == "int" and one in kind.made:
+                data.domain.append(f"{-1 if kind.made[one].steps[-1][0] == 'find' else 0} <= {core}[each]")
             if sort == "bool":
                 data.domain += [f"0 <= {core}[each]", f"{core}[each] <= 1"]
     if not mark:
@@ -151,6 +176,7 @@ def _sequence(state: State, data: Data, name: str, kind: Type, mark: str, *, pri
         sort = kind.fields[one]
         for suffix in ("__old", "__new") if several else ("",):
             state.columns[core + suffix] = (code, place)
+            state.fields[core + suffix] = (name, one)
         types = {"int": "int", "bool": "bool", "str": "str", "real": "float" if kind.floats else "Fraction"}[sort]
         if kind.shape == "array":
             types = {"int": "np.int", "float": "np.float", "Fraction": "np.float", "bool": "np.bool"}.get(types, types)
@@ -159,18 +185,21 @@ def _sequence(state: State, data: Data, name: str, kind: Type, mark: str, *, pri
         return Scalar(code, sort, frozenset({types}), public=public, origin=origin)
 
     value: Value
+    plain = plain_fields(kind)
+    for one in kind.made:
+        part(one)
     if kind.inner:
         bounded = nested.is_bounded(state.learned, name)
         size, *items = (part(one) for one in kind.fields)
         value = Short(size, tuple(items), size, name, cut=bounded)
-    elif set(kind.fields) == {""}:
+    elif set(plain) == {""}:
         value = part("")
     elif kind.rows:
-        value = Row(name, tuple((one, part(one)) for one in kind.fields))
+        value = Row(name, tuple((one, part(one)) for one in plain))
     elif kind.owner is not None:
-        value = Record(kind.owner, tuple((one, part(one)) for one in kind.fields))
+        value = Record(kind.owner, tuple((one, part(one)) for one in plain))
     else:
-        value = Tuple(tuple(part(str(one)) for one in range(len(kind.fields))))
+        value = Tuple(tuple(part(str(one)) for one in range(len(plain))))
     core = mark if private else data.lengths[name]
     lines = [(0, f"for {place} in range(0, len({core})):", state.line)]
     if private:

@@ -15,7 +15,10 @@ import dataclasses
 import fractions
 import functools
 import importlib
+import itertools
+import json
 import math
+import operator
 import random
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -27,8 +30,10 @@ from typing import Any, Final
 from dpaudit.spec import LAWS
 from dpaudit.verifier.interpreter import Halt, TooLong, Undefined, run
 from dpaudit.verifier.ir import Program
-from dpaudit.verifier.ordinary import draws, kinds
+from dpaudit.verifier.ordinary import coins, draws, kinds
 from dpaudit.verifier.ordinary.reading import Reading
+from dpaudit.verifier.ordinary.records import column
+from dpaudit.verifier.ordinary.wording import NoText, random_values
 
 _LEVELS: Final = ("debug", "info", "warning", "error", "critical")
 _QUIET: Final = SimpleNamespace(**dict.fromkeys(_LEVELS, lambda *_: None))
@@ -36,18 +41,27 @@ _QUIET: Final = SimpleNamespace(**dict.fromkeys(_LEVELS, lambda *_: None))
 _QUIET.getLogger = lambda *_: _QUIET
 _REAL: Final[dict[str, Any]] = {
     "bisect": bisect, "math": math, "collections": collections, "fractions": fractions, "functools": functools,
-    "dataclasses": dataclasses, "logging": _QUIET, "typing": typing,
+    "dataclasses": dataclasses, "itertools": itertools, "json": json, "logging": _QUIET, "operator": operator, "typing": typing,
 }  # fmt: skip
 _LOADED: Final = ("numpy", "statistics")
 _ALIKE: Final = {"KeyError": "LookupError", "IndexError": "LookupError", "AssertionError": "RuntimeError"}
 _RENAMED: Final = {"mu": "loc", "sigma": "scale", "lambd": "rate", "a": "low", "b": "high"}
 _CLOSE: Final = 1e-6
 _HUGE: Final = 10**6
+_FARTHEST: Final = 25
+"""The largest noise, in scales, of which a uniform float is found."""
 _TINY: Final = 1e-250
+
+
+_WAYS: Final = {way.strip("_") + both for way in (coins.KEPT, coins.TURNED) for both in ("", coins.BOTH)} | {"up", "down"}
 
 
 class Differs(RuntimeError):
     """Python does something else than the core program."""
+
+
+class TooFar(RuntimeError):
+    """Noise so large that no uniform float leads to it."""
 
 
 @dataclass
@@ -57,6 +71,7 @@ class _Tape:
     drawn: list[tuple[str, tuple[Any, ...], Any]]
     exact: bool
     place: int = field(default=0)
+    second: bool = field(default=False)  # whether the first of two coins that answer together was handed out
     halved: bool = field(default=False)  # whether the first of two exponential draws that stand for one was handed out
 
     def sampler(self, law: str) -> Callable[..., Any]:
@@ -79,9 +94,42 @@ class _Tape:
         if (wanted, law) == ("randomized_response", "bernoulli"):
             # A coin by which a truth value is kept or turned.
             wanted, given, value = law, given[1:], value == given[0]
+        elif wanted.startswith("randomized_response__") and law == "bernoulli":
+            wanted, given, value = law, *self._one_of_both(wanted, given, value)
         if wanted != law or not all(_close(float(one), float(other)) for one, other in zip(args, given, strict=False)):
             raise Differs(f"draw {self.place} is from {law} where {wanted} with other arguments was read")
         return value if self.exact or isinstance(value, (bool, int)) else float(value)
+
+    def _one_of_both(self, wanted: str, given: tuple[Any, ...], value: Any) -> tuple[tuple[Any, ...], Any]:
+        """The chance and the fall of a coin, the first or the second of two that answer for a truth value together."""
+        kept, bit, chance = coins.KEPT in wanted, given[0], Fraction(given[1])
+        if self.second:
+            self.second = False
+            return (Fraction(1, 2),), bool(value)
+        # The second is tossed where the first does not keep the value, or always.
+        keeps = bool(value) is bool(bit)
+        self.second = not keeps or coins.BOTH in wanted
+        self.place -= self.second
+        return ((2 * chance - 1 if kept else 2 - 2 * chance),), keeps is kept
+
+    def uniform(self) -> float:
+        """The uniform number of which the source makes the next noise."""
+        wanted, given, value = self.drawn[self.place] if self.place < len(self.drawn) else ("", (), 0)
+        law, _, way = wanted.partition("__")
+        if law not in ("laplace", "exponential") or way not in ("up", "down"):
+            raise Differs(f"draw {self.place + 1} is a uniform number where {wanted or 'nothing'} was read")
+        self.place += 1
+        size = float(value) / float(given[0])
+        if abs(size) > _FARTHEST:
+            raise TooFar
+        tail = math.exp(-abs(size)) / (2 if law == "laplace" else 1)
+        above = tail if (size >= 0) is (way == "down") else 1 - tail
+        return above
+
+    def whole(self, low: int, size: int) -> Any:
+        """A uniform whole number, or one of which only a comparison is known."""
+        wanted = self.drawn[self.place][0] if self.place < len(self.drawn) else ""
+        return low + self.next("uniform_int", size) if wanted in ("uniform_int", "") else _WholeCoin(self, low, size)
 
     def choice(self, weights: Any) -> int:
         """The next choice, which must be one with these weights."""
@@ -100,18 +148,95 @@ class _Tape:
 
 
 class _Coin:
-    """A uniform number, of which only a comparison with a probability is known."""
+    """A uniform number, of which only a comparison with a probability is known, or the noise that is made of it."""
 
     def __init__(self, tape: _Tape) -> None:
         self.tape = tape
+        self.number: float | None = None
+
+    def __float__(self) -> float:
+        if self.number is None:
+            self.number = self.tape.uniform()
+        return self.number
 
     def __lt__(self, chance: Any) -> bool:
-        return bool(self.tape.next("bernoulli", chance))
+        return float(self) < chance if self.number is not None else bool(self.tape.next("bernoulli", chance))
 
     def __gt__(self, chance: Any) -> bool:
-        return bool(self.tape.next("bernoulli", 1 - chance))
+        return float(self) > chance if self.number is not None else bool(self.tape.next("bernoulli", 1 - chance))
 
     __le__, __ge__ = __lt__, __gt__
+
+    def __add__(self, other: Any) -> Any:
+        return float(self) + other
+
+    def __sub__(self, other: Any) -> Any:
+        return float(self) - other
+
+    def __rsub__(self, other: Any) -> Any:
+        return other - float(self)
+
+    def __mul__(self, other: Any) -> Any:
+        return float(self) * other
+
+    def __truediv__(self, other: Any) -> Any:
+        return float(self) / other
+
+    def __neg__(self) -> Any:
+        return -float(self)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+class _WholeCoin:
+    """A uniform whole number, of which only one comparison with a constant is known."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, tape: _Tape, low: int, size: int) -> None:
+        self.tape, self.low, self.size = tape, low, size
+        self.known: dict[frozenset[int], bool] = {}
+
+    def _falls(self, fits: Callable[[int], bool]) -> bool:
+        """Whether the number is one of those that fit, which is asked of one set alone."""
+        held = frozenset(one for one in range(self.low, self.low + self.size) if fits(one))
+        rest = frozenset(range(self.low, self.low + self.size)) - held
+        if rest in self.known:
+            return not self.known[rest]
+        if held not in self.known:
+            if self.known:
+                raise Differs("a whole number is compared in two ways, which was not read")
+            self.known[held] = bool(self.tape.next("bernoulli", Fraction(len(held), self.size)))
+        return self.known[held]
+
+    def __eq__(self, other: object) -> bool:
+        return self._falls(lambda one: one == other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __lt__(self, other: Any) -> bool:
+        return self._falls(lambda one: one < other)
+
+    def __le__(self, other: Any) -> bool:
+        return self._falls(lambda one: one <= other)
+
+    def __gt__(self, other: Any) -> bool:
+        return self._falls(lambda one: one > other)
+
+    def __ge__(self, other: Any) -> bool:
+        return self._falls(lambda one: one >= other)
+
+    def __bool__(self) -> bool:
+        return self._falls(lambda one: one != 0)
+
+    def __index__(self) -> int:
+        # An element of two is looked up by whether the place is the first.
+        if self.size != 2:
+            raise Differs("a whole number is used in a way that was not read")
+        return self.low if self._falls(lambda one: one == self.low) else self.low + 1
+
+    __int__ = __index__
 
 
 class _Stub:
@@ -146,17 +271,31 @@ class _Stub:
             case "expovariate":
                 rate = args[0] if args else renamed.get("rate", 1)
                 return self._tape.next("exponential", 1 / rate)
-            case "integers" | "randint":
-                low, high = (*args, *renamed.values())
-                return low + self._tape.next("uniform_int", high - low + (method == "randint"))
+            case "integers" | "randint" | "randrange" | "randbelow":
+                ends = (*args, *renamed.values())
+                low, high = (0, *ends)[-2:]
+                closed = method == "randint" and not family.startswith("numpy")
+                return self._tape.whole(low, high - low + closed)
+            case "getrandbits" | "randbits":
+                return self._tape.whole(0, 2 ** next(iter((*args, *renamed.values()))))
+            case "binomial":
+                parts = (*args, *renamed.values())
+                return int(self._tape.next("bernoulli", parts[1]))
             case "choices":
                 given = dict(zip(("population", "weights"), args, strict=False)) | named
                 chosen = [self._tape.choice(given["weights"]) for _ in range(given.get("k", 1))]
                 return [given["population"][place] for place in chosen]
             case "choice":
-                among = args[0] if args else named["a"]
-                return (range(among) if isinstance(among, int) else among)[self._tape.choice(named["p"])]
-            case "random" | "uniform":
+                among = args[0] if args else named.get("a", named.get("seq"))
+                if "p" not in named:
+                    return among[self._tape.whole(0, len(among))]
+                if self._tape.drawn[self._tape.place][0] == "exponential_choice" if self._tape.place < len(self._tape.drawn) else False:
+                    return (range(among) if isinstance(among, int) else among)[self._tape.choice(named["p"])]
+                return among[0 if self._tape.next("bernoulli", named["p"][0]) else 1]
+            case "uniform" if args not in ((), (0, 1)) or named:
+                low, high = (*args, *renamed.values())
+                return low + (high - low) * float(_Coin(self._tape))
+            case "random" | "uniform" | "rand":
                 return _Coin(self._tape)
         raise Differs(f"{self._name} is called, which was not read")
 
@@ -217,7 +356,7 @@ def run_source(reading: Reading, arguments: Mapping[str, Any], drawn: list[tuple
         function = scope[reading.source.name]
     try:
         returned = function(**given)
-    except Differs:
+    except (Differs, TooFar):
         raise
     except Exception as error:  # noqa: BLE001 - whatever the source raises is how it ends.
         return None, type(error).__name__
@@ -352,14 +491,19 @@ def compare(reading: Reading, program: Program, inputs: Mapping[str, Any], noise
     def draw(statement: Any, args: tuple[Any, ...]) -> Any:
         law = statement.law.value
         value = noise(law, args)
-        drawn.append((law, args, value))
+        # The name says where two coins of the source became one answer.
+        way = statement.name.partition("__")[2].partition("__")[2]
+        drawn.append((f"{law}__{way}" if way in _WAYS else law, args, value))
         return value
 
     try:
         ended: Halt = run(program, inputs, draw=draw, limit=4000)
     except (Undefined, TooLong, ArithmeticError):
         return False
-    returned, error = run_source(reading, reading.back(inputs), drawn)
+    try:
+        returned, error = run_source(reading, reading.back(inputs), drawn)
+    except (NoText, TooFar):
+        return False
     if ended.exception or error:
         wanted = reading.raised(ended.exception)
         if _ALIKE.get(error, error) != _ALIKE.get(wanted, wanted):
@@ -461,5 +605,21 @@ def random_inputs(reading: Reading, program: Program, source: random.Random) -> 
     for name, (_, kind) in reading.data.fields.items():
         for core in (one for one in found if kind.inner and one.startswith(f"{name}__size")):
             found[core] = tuple(source.randint(0, len(kind.fields)) for _ in found[core])
+    _with_texts(reading, found, source)
     kinds.fitted(reading.state.ends, found)
     return found
+
+
+def _with_texts(reading: Reading, found: dict[str, Any], source: random.Random) -> None:
+    """Let fields that are made of texts be those of random texts."""
+    numbers = {text: number for number, text in reading.state.words.items()} | dict(reading.state.texts)
+    for name, (_, kind) in reading.data.fields.items():
+        for base in dict.fromkeys(one.field for one in kind.made.values()):
+            for suffix in ("", "__old", "__new"):
+                columns = {one: column(name, one) + suffix for one in (base, *(key for key, m in kind.made.items() if m.field == base))}
+                if columns[base] not in found:
+                    continue
+                rows = [random_values(kind.made, base, numbers, source) for _ in found[columns[base]]]
+                found |= {core: tuple(row[one] for row in rows) for one, core in columns.items()}
+    known = set(reading.state.texts.values())
+    reading.state.words |= {number: text for text, number in numbers.items() if number not in known}

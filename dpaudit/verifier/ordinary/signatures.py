@@ -15,6 +15,7 @@ from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
     Builtin,
     Counts,
+    Curve,
     Dictionary,
     Generator,
     Growing,
@@ -183,8 +184,13 @@ def _bound(form: ast.arguments, args: list[Value], named: dict[str, Value]) -> l
     return [(one.annotation.id if isinstance(one.annotation, ast.Name) else "", value) for one, value in pairs]
 
 
-def _is_number(_: State, found: Value) -> bool:
-    """True for a number."""
+def _is_number(state: State, found: Value) -> bool:
+    """True for a number, and for a uniform one that the reader of the call makes something of."""
+    if isinstance(found, Ref):
+        held = state.object(found)
+        return isinstance(held, Iterator) and held.what == "uniform"
+    if isinstance(found, Curve):
+        return True
     if isinstance(found, Opaque):
         return found.sort == "number"
     return isinstance(found, Infinity) or (isinstance(found, Scalar) and found.kind != "str")

@@ -68,6 +68,9 @@ class Parts:
     grouped: Callable[[State, ast.AST, Groups, Scalar, Value | None], Value]  # the list of a key
     ranked: Callable[[State, ast.AST, Ranked, Value], Value]  # an element of a private list in order
     append: Callable[[State, ast.AST, Output, Value], None]  # lets an output list grow
+    record_at: Callable[[State, ast.AST, Sequence, Value], Value]  # a record by its place
+    entered: Callable[[State, ast.AST, Ref, Scalar, Value], bool]  # an entry of a key that occurs
+    element: Callable[[State, ast.AST, Value, Value], Value]  # an element by key or place
 
 
 @dataclass
@@ -103,6 +106,12 @@ class State:
     numbers: Iterator[int] = field(default_factory=lambda: iter(range(1, 10**9)))
     main: Any = None  # the function that is read
     scopes: Any = None  # the names that functions bind
+    exponents: dict[Opaque, int] = field(default_factory=dict)  # exponentials that nothing has chosen by yet, with the line
+    lenient: bool = False  # whether what shows records is read too, so that only counterexamples count
+    unordered: bool = False  # whether a set is gone through, whose order nothing says
+    distinct: set[tuple[int, str]] = field(default_factory=set)  # keys that come once in a loop, with its depth
+    entered: set[int] = field(default_factory=set)  # dictionaries whose entries are put out one by one
+    draining: int = 0  # whether all elements of something are made at once
     callee: str = ""  # what was called last
     main_frame: int = 0
     true: list[str] = field(default_factory=list)  # tests that hold on this way
@@ -113,6 +122,8 @@ class State:
     parameters: set[str] = field(default_factory=set)  # public parameters that are no lists
     sizes: dict[str, tuple[int, Sequence]] = field(default_factory=dict)  # for each private length its list, as it was then
     columns: dict[str, tuple[str, str]] = field(default_factory=dict)  # how a record reads a list of the core, and its place
+    fields: dict[str, tuple[str, str]] = field(default_factory=dict)  # the parameter and field of a list of the core
+    words: dict[int, str] = field(default_factory=dict)  # texts that random data have, by the numbers that stand for them
     ends: dict[str, tuple[str, str]] = field(default_factory=dict)  # public ends between which all values of a list lie
     fractions: bool = False  # whether the file makes fractions
     annotated: bool = False  # whether the function could not be defined without the name Fraction
@@ -209,6 +220,8 @@ class State:
     def new(self, made: Object) -> Ref:
         """A new object; elements of which one may raise are gone through here, as Python makes them here."""
         for one in unsafe(made, self.so_far, self.parameters, self.loops, private=self.private_tests > 0):
+            if one.once and self.lenient:
+                continue  # what fails is no counterexample
             if one.once:
                 raise refuse(ast.Pass(), "a list of noise that may fail", "compute its parts before", "DPA706", self.line)
             depth = self.depth
@@ -255,7 +268,7 @@ class State:
         saved = {
             one: getattr(self, one) for one in ("lines", "depth", "line", "dead", "private_tests", "record_loops", "frame", "calls")
         }
-        copies = {one: type(getattr(self, one))(getattr(self, one)) for one in ("heap", "loops", "raises", "returns", "ensured")}
+        copies = {one: type(getattr(self, one))(getattr(self, one)) for one in ("heap", "loops", "raises", "returns", "ensured", "exponents")}
         outputs = {name: list(found) for name, found in self.outputs.items()}
         grown = [{key: list(found) for key, found in loop.grown.items()} for loop in self.loops]
         breaks = [list(loop.breaks) for loop in self.loops]
@@ -443,9 +456,11 @@ class State:
             value = read()
             same = len(self.lines) == size and self.grown() == grown and all(self.heap.get(key) is one for key, one in heap.items())
             made = {key: one for key, one in self.heap.items() if key not in heap}
+            exponents = dict(self.exponents)
         if not same:
             return None
         self.heap.update(made)
+        self.exponents.update(exponents)
         return (value,)
 
     # Sequences.

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeGuard
 
-from dpaudit.verifier.frontend.scopes import EXCEPTIONS
-from dpaudit.verifier.ordinary import choosing, indexing, iterating, loops, numbers, outcomes, walking
+from dpaudit.verifier.ordinary import choosing, indexing, iterating, loops, numbers, outcomes, quantiles, walking
 from dpaudit.verifier.ordinary.assigning import augmented
 from dpaudit.verifier.ordinary.calls import Sources, function_of
+from dpaudit.verifier.ordinary.expressions import middle
 from dpaudit.verifier.ordinary.files import imported
 from dpaudit.verifier.ordinary.methods import append
-from dpaudit.verifier.ordinary.refusing import refuse
+from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State, frame_of
 from dpaudit.verifier.ordinary.values import (
     Builtin,
@@ -202,6 +202,11 @@ def _if(state: State, node: ast.If, items: Items_) -> tuple[tuple[str, Any] | No
         found = numbers.constant(state, state.facts[found.code])
     if found.is_known:
         return None, (*(node.body if found.known else node.orelse), *items)
+    if (parted := middle(found)) is not None:
+        ends = [state.quiet(partial(execute, state, (*way, *items))) for way in (node.body, node.orelse)]
+        if any(end is None or end[0][0] != "return" for end in ends) or state.calls == 1:
+            raise teach(node, "noise by hand", f"`{ast.unparse(node.test)}` of a uniform number")
+        return ("return", quantiles.joined(state, node, *parted, ends[0][0][1], ends[1][0][1])), ()
     if not _jumps(node):
         state.branch(found, lambda: execute(state, tuple(node.body)), lambda: execute(state, tuple(node.orelse)))
         return None, items
@@ -296,7 +301,7 @@ def _branches(node: ast.stmt) -> list[ast.stmt]:
 def _return(state: State, node: ast.Return, value: Value) -> tuple[str, Any]:
     """`return`: inside of a loop of the core program only the main function may."""
     if state.main is not None and state.calls == 1 and state.frame == state.main_frame:
-        outcomes.put_out(state, node, value)
+        outcomes.put_out(state, node, quantiles.settled(state, node, value))
         return _ON
     if state.loops and state.frame in state.loops[-1].before:
         raise refuse(node, "a return from a loop of a helper", "keep the value, and return after the loop", "DPA706")
@@ -313,7 +318,7 @@ def _jump(state: State, node: ast.Break | ast.Continue, items: Items_) -> Items_
     if isinstance(node, ast.Continue):
         return ()
     loop = state.loops[-1]
-    if loop.private:
+    if loop.private and not state.lenient:
         raise refuse(node, "a break in a loop over records", "go through all records", "DPA706")
     assert loop.leave is not None  # noqa: S101 - set by the loop
     loop.breaks.append(dict(state.heap))
@@ -350,19 +355,8 @@ def _is_bound(state: State, name: str) -> bool:
 
 
 def _ended(state: State, node: ast.AST, name: str, *message: ast.expr | None) -> None:
-    """The core program ends with an exception: one for each place, since a place shows itself."""
-    values = [state.value(one) for one in message if one is not None]
-    outcomes.refuse_private_error(state, node, values)
-    place = f"{getattr(node, 'lineno', 0)}:{getattr(node, 'col_offset', 0)}:{values}"
-    if place not in state.raises:
-        taken = {core for core, _ in state.raises.values()}
-        known = [one.__name__ for one in EXCEPTIONS]
-        free = [core for core in ([name] if name in known else []) + known if core not in taken]
-        if not free:
-            raise refuse(node, "this many errors", "raise fewer", "DPA706")
-        state.raises[place] = (free[0], name)
-    state.emit(f"raise {state.raises[place][0]}")
-    state.leave()
+    """The core program ends with an exception whose message is evaluated."""
+    outcomes.ended(state, node, name, [state.value(one) for one in message if one is not None])
 
 
 # Loops.
@@ -394,7 +388,15 @@ def _for(state: State, node: ast.For) -> Items_ | None:
         found = iterating.taken_ahead(state, node.iter, found, held)
     at = iterating.walk(state, node.iter, found)
     if isinstance(at, Sequence):
-        _repeated(state, node, at, lambda value: state.bind(node.target, value))
+        pairs = isinstance(held, Iterator) and held.what == "items"
+
+        def begin_one(value: Value) -> None:
+            key = value.items[0] if pairs and isinstance(value, Tuple) else value
+            if state.lenient and isinstance(key, Scalar) and key.code.startswith("key__"):
+                state.distinct.add((len(state.loops), key.code))
+            state.bind(node.target, value)
+
+        _repeated(state, node, at, begin_one)
         return None
     return _stepped(state, node, _Next(node, at))
 
@@ -407,7 +409,7 @@ def _repeated(state: State, node: ast.For, at: Sequence, begin: Callable[[Value]
         execute(state, tuple(node.body))
 
     public = not at.private and at.length is not None and at.length.public
-    if any(map(_returns, node.body)) and (at.private or state.frame != state.main_frame):
+    if any(map(_returns, node.body)) and ((at.private and not state.lenient) or state.frame != state.main_frame):
         raise refuse(node, "a return from a loop", "keep the value, and return after the loop", "DPA706")
     loops.repeat(state, node, lambda: state.opened(node, at), body, private=at.private, public=public)
 

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import Any
 
-from dpaudit.verifier.ordinary import nested, numbers
+from dpaudit.verifier.ordinary import nested, numbers, wording
 from dpaudit.verifier.ordinary.lines import Again
 from dpaudit.verifier.ordinary.loops import grow, growing
 from dpaudit.verifier.ordinary.refusing import refuse, teach
@@ -112,6 +112,11 @@ def _at(state: State, node: ast.AST, items: list[Value], place: Value) -> Value:
     return _picked(state, node, where, [(numbers.constant(state, one), value) for one, value in enumerate(items)])
 
 
+def picked(state: State, node: ast.AST, owner: Tuple, place: Scalar) -> Value:
+    """The element of a place that is inside for sure."""
+    return _picked(state, node, place, [(numbers.constant(state, one), value) for one, value in enumerate(owner.items)])
+
+
 def _picked(state: State, node: ast.AST, key: Scalar, pairs: list[tuple[Scalar, Value]]) -> Value:
     """The value of a key that is one of several."""
     found = numbers.scalar(state, node, pairs[-1][1])
@@ -151,6 +156,8 @@ def _of_sequence(state: State, node: ast.AST, owner: Ref, held: Sequence, place:
         return state.parts.masked(state, node, owner, place)
     if isinstance(place, Place) and place.address == owner.address and place.source is held:
         return place.element
+    if held.private and state.lenient:
+        return state.parts.record_at(state, node, held, place)
     if held.private:
         raise teach(node, "record by index", f"`{ast.unparse(node)}`", ast.unparse(getattr(node, "value", node)))
     if not held.index or held.length is None or held.once or held.form == "iterator":
@@ -177,6 +184,8 @@ def sliced(state: State, node: ast.AST, owner: Value, place: ast.Slice) -> Value
         if not isinstance(found, Nothing) and not (isinstance(found, Scalar) and type(found.known) is int):
             raise refuse(node, f"`{ast.unparse(node)}`", "slice by constants", "DPA706")
         ends.append(None if isinstance(found, Nothing) else found.known)
+    if ends[2] != 0 and (part := wording.sliced(state, node, owner, ends)) is not None:
+        return part
     if ends[2] == 0:
         raise refuse(node, "a slice of step 0", "use another step", "DPA704")
     if isinstance(owner, Tuple):
@@ -271,7 +280,8 @@ def _among(name: Scalar, keys: list[Scalar]) -> str:
 def _counted(state: State, node: ast.AST, held: Counts, key: Scalar, default: Value | None) -> Scalar:
     """An entry of a dictionary of counts: the sum of the amounts of its key."""
     zero = isinstance(default, Scalar) and default.known == 0 and default.types == numbers.INT
-    if not (zero or (default is None and held.default in ("counter", "int", "float"))):
+    there = (len(state.loops), key.code) in state.distinct and default is None
+    if not (zero or there or (default is None and held.default in ("counter", "int", "float"))):
         raise refuse(node, f"`{ast.unparse(node)}`", "use .get(key, 0), or a Counter", "DPA706")
     amounts = [pair.value.items[1] for pair in held.pairs if isinstance(pair.value, Tuple)]
     kinds = [numbers.number(state, node, one) for one in amounts]
@@ -301,6 +311,10 @@ def _counted(state: State, node: ast.AST, held: Counts, key: Scalar, default: Va
 def contains(state: State, node: ast.AST, one: Value, owner: Value) -> Any:
     """`one in owner`."""
     held = state.object(owner) if isinstance(owner, Ref) else owner
+    if isinstance(owner, Scalar) and isinstance(one, Scalar) and isinstance(one.known, str):
+        found_in = wording.derived(state, node, owner, "in", (one.known,))
+        if found_in is not None:
+            return found_in
     match held:
         case Tuple(items) | Items(items):
             values = list(items)
@@ -359,6 +373,8 @@ def assign(state: State, node: ast.AST, owner: Value, place: Value, value: Value
             if held.default == "list":
                 raise refuse(node, f"an assignment to `{ast.unparse(node)}`", "append to the lists of its keys", "DPA705")
             name = scalar_key(state, node, place)
+            if not entries and not name.is_known and state.parts.entered(state, node, owner, name, value):
+                return
             if not entries and not name.is_known and growing(state, owner.address):
                 _count(state, node, owner.address, name, value)
                 return
@@ -381,6 +397,10 @@ def assign(state: State, node: ast.AST, owner: Value, place: Value, value: Value
                 state.change(node, owner.address, held.made(cells))
                 return
             _put(state, node, owner, held, dict(entries), name, value, fitting)
+        case Output(form="dict") if state.parts.entered(state, node, owner, scalar_key(state, node, place), value):
+            return
+        case Growing(Dictionary()) if state.parts.entered(state, node, owner, scalar_key(state, node, place), value):
+            return
         case Growing(Dictionary()):
             _count(state, node, owner.address, scalar_key(state, node, place), value)
         case _:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from dpaudit.verifier.ordinary import numbers, outcomes
 from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.state import State
-from dpaudit.verifier.ordinary.values import Items, Nothing, Opaque, Output, Record, Ref, Scalar, Tuple, Value
+from dpaudit.verifier.ordinary.values import Dictionary, Items, Nothing, Opaque, Output, Record, Ref, Scalar, Tuple, Value
 
 _MOST_PARTS: Final = 256
 """The most numbers that something that is not computed may be made of."""
@@ -22,6 +22,9 @@ _NO_NUMBERS: Final = ("numpy.sqrt", "numpy.log", "numpy.exp")
 _FORMAT: Final = re.compile(r"[<>^]?\d{0,2},?(\.\d{1,2})?([dfgeEG%]?)")
 
 
+_MOST_DIGITS: Final = 2**31 - 1
+"""The largest precision that Python takes."""
+Piece: TypeAlias = str | tuple[Value, str, str]
 _AS_FLOAT: Final = ("e", "E", "f", "g", "G", "%")
 """Letters of formats that take every number for a float."""
 
@@ -60,6 +63,9 @@ def _held(state: State, node: ast.AST, found: Value) -> Value:
             held = state.object(found)
             if isinstance(held, Items):
                 return Opaque(held.form, tuple(_held(state, node, one) for one in held.items))
+            if isinstance(held, Dictionary):
+                # Its keys are constants, and so a part of what it is.
+                return Opaque(f"dict {[key for key, _ in held.entries]!r}", tuple(_held(state, node, one) for _, one in held.entries))
             if isinstance(held, Output):
                 raise refuse(node, f"`{ast.unparse(node)}` of a list that a loop fills", "compute it for each element", "DPA706")
     raise refuse(node, f"`{ast.unparse(node)}`", "round and format numbers", "DPA706")
@@ -97,26 +103,57 @@ def _may_be_no_number(found: Value) -> bool:
 
 def formatted(state: State, node: ast.JoinedStr) -> Value:
     """A text with values in it: known where all are constants, else a function of them."""
-    parts: list[Value] = []
-    known: str | None = ""
+    pieces: list[Piece] = []
+    sizes: list[Scalar] = []
     for one in node.values:
         if isinstance(one, ast.Constant):
-            known = None if known is None else known + str(one.value)
-            parts.append(state.text(str(one.value)))
+            pieces.append(str(one.value))
             continue
         assert isinstance(one, ast.FormattedValue)  # noqa: S101 - for the type checker
         value = state.value(one.value)
-        spec = "".join(
-            str(part.value) if isinstance(part, ast.Constant) else "{" for part in getattr(one.format_spec, "values", [])
-        )
-        if spec and one.conversion != -1:
+        spec = ""
+        for part in getattr(one.format_spec, "values", []):
+            if isinstance(part, ast.Constant):
+                spec += str(part.value)
+                continue
+            digits = _digits(state, part.value, spec)
+            spec += str(digits.known) if digits.is_known else "1"
+            sizes += [] if digits.is_known else [digits]
+        pieces.append((value, spec, "" if one.conversion == -1 else chr(one.conversion)))
+    return pieced(state, node, pieces, *sizes)
+
+
+def _digits(state: State, node: ast.expr, before: str) -> Scalar:
+    """A number in a format: a constant, or a public number of digits, which Python refuses if it is below 0 or too large."""
+    found = state.value(node)
+    if isinstance(found, Scalar) and (isinstance(found.known, str) or (type(found.known) is int and found.known >= 0)):
+        return found
+    whole = isinstance(found, Scalar) and found.types == numbers.INT and found.code in state.parameters
+    if not isinstance(found, Scalar) or not whole or not before.endswith("."):
+        raise refuse(node, f"`{ast.unparse(node)}` in a format", "write the number of digits out", "DPA703")
+    fits = numbers.truth_of(f"(0 <= {found.code} and {found.code} <= {_MOST_DIGITS})", found)
+    state.branch(fits, lambda: None, lambda: outcomes.ended(state, node, "ValueError", []))
+    return found
+
+
+def pieced(state: State, node: ast.AST, pieces: list[Piece], *sizes: Scalar) -> Value:
+    """A text of pieces: fixed ones, and values with their format and conversion; `sizes` are public parts of formats."""
+    parts: list[Value] = list(sizes)
+    known: str | None = ""
+    for one in pieces:
+        if isinstance(one, str):
+            known = None if known is None else known + one
+            parts.append(state.text(one))
+            continue
+        value, spec, conversion = one
+        if spec and conversion:
             raise refuse(node, f"the format {spec!r} of a text", "leave the conversion out", "DPA703")
         if spec[-1:] in _AS_FLOAT and isinstance(value, Scalar) and value.types <= {"int", "np.int", "float", "np.float"}:
             # The text is the same for a whole number and for the float that is as large.
             value = replace(value, types=numbers.FLOAT, tests=()) if not value.firm else value
         _check_format(state, node, value, spec)
         parts.append(value)
-        if isinstance(value, Scalar) and type(value.known) in (str, int) and one.conversion == -1 and not spec:
+        if isinstance(value, Scalar) and type(value.known) in (str, int) and not conversion and not spec:
             known = None if known is None else known + str(value.known)
             parts[-1] = state.text(str(value.known))
         else:

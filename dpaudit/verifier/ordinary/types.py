@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.values import Class, Kind
@@ -15,7 +15,7 @@ _SCALARS: Final[Mapping[str, Kind]] = {
     "np.float64": "real", "numpy.float64": "real",
 }  # fmt: skip
 _LISTS: Final = (
-    "list", "List", "Sequence", "Collection", "tuple", "Tuple", "typing.List", "typing.Sequence",
+    "list", "List", "Sequence", "Collection", "tuple", "Tuple", "typing.List", "typing.Sequence", "Iterable", "typing.Iterable",
 )  # fmt: skip
 _ARRAYS: Final = ("np.ndarray", "numpy.ndarray", "ndarray", "np.array", "npt.NDArray", "NDArray")
 _GENERATORS: Final = ("np.random.Generator", "numpy.random.Generator", "Generator", "random.Random", "Random")
@@ -32,7 +32,13 @@ class Type:
     floats: bool = False  # whether it holds floats
     why: str = "assumed"
     inner: bool = False  # whether its elements are lists: "size" says how long, and a field stands for each of the first places
+    made: dict[str, Any] = field(default_factory=dict)  # fields that are made of a text in another
     rows: bool = False  # whether elements are rows whose fields use says
+
+
+def plain_fields(kind: Type) -> dict[str, Kind]:
+    """The fields that the records of a list have in the source."""
+    return {one: sort for one, sort in kind.fields.items() if one not in kind.made}
 
 
 def read_annotation(node: ast.expr, classes: Mapping[str, Class]) -> Type:

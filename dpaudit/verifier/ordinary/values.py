@@ -157,6 +157,15 @@ class Function:
 
 
 @dataclass(frozen=True)
+class Partial:
+    """A function with arguments that come before those of a call, and named ones."""
+
+    function: Value
+    args: tuple[Value, ...]
+    named: tuple[tuple[str, Value], ...] = ()
+
+
+@dataclass(frozen=True)
 class Class:
     """A class of the source: the fields of a dataclass or named tuple, methods, and constants."""
 
@@ -183,6 +192,29 @@ class Mechanism:
 
 
 @dataclass(frozen=True)
+class Piece:
+    """A line over a uniform number, or a multiple of the logarithm of one."""
+
+    start: Fraction
+    slope: Fraction
+    of_log: Fraction | None = None  # the multiple
+
+    @property
+    def is_constant(self) -> bool:
+        """True for a line that is level."""
+        return self.of_log is None and self.slope == 0
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What is made of a uniform number between 0 and 1: a piece below 1/2 and one above, times a factor."""
+
+    address: int  # of the uniform number
+    pieces: tuple[Piece, Piece]
+    factor: Scalar | None = None
+
+
+@dataclass(frozen=True)
 class Infinity:
     """An infinite float, which is compared only."""
 
@@ -198,8 +230,8 @@ class Method:
 
 
 Value: TypeAlias = (
-    Scalar | Nothing | Poison | Opaque | Tuple | Record | Row | Ref | Entry | Span | Place | Short | Builtin | Function | Class
-    | Generator | Mechanism | Infinity | Method
+    Scalar | Nothing | Poison | Opaque | Tuple | Record | Row | Ref | Entry | Span | Place | Short | Builtin | Function | Partial | Class
+    | Generator | Mechanism | Infinity | Curve | Method
 )  # fmt: skip
 
 
@@ -435,6 +467,8 @@ def mapped(value: Value, change: Callable[[Scalar], Value]) -> Value:
             return replace(value, size=sizes[0], items=parts, whole=sizes[1])  # type: ignore[arg-type]
         case Place(element=element):
             return replace(value, element=mapped(element, change))
+        case Curve(factor=Scalar() as factor):
+            return replace(value, factor=mapped(factor, change))  # type: ignore[arg-type]
     return value
 
 
@@ -450,7 +484,7 @@ def with_names(value: Value, names: Mapping[str, str]) -> Value:
 
 def references(found: Any) -> Iterable[int]:
     """The addresses of the objects that a value or an object refers to."""
-    if isinstance(found, (Ref, Entry)):
+    if isinstance(found, (Ref, Entry, Curve)):
         yield found.address
     elif isinstance(found, (tuple, Mapping)):
         for one in found.values() if isinstance(found, Mapping) else found:
