@@ -127,6 +127,23 @@ LEMMAS: Final = (
         _STABILITY,
     ),
     Lemma(
+        "arguments.stability_shift",
+        "m from -s (L + M) on, L and M being logarithms of a chance x and of 1 + q, has the exponent -m/s at most L + M, so that "
+        "q^m/(1 + q) is at most x.",
+        "m:int s L M",
+        ("0 < s", "-s*(L + M) <= m"),
+        "-m/s <= L + M",
+        _STABILITY,
+    ),
+    Lemma(
+        "arguments.stability_several",
+        "Of keys that are each hidden with 1 - t, at least 1 - x, all are hidden with at least the power of 1 - x; next key.",
+        "t x p P",
+        ("t <= x", "x <= 1", "0 <= p", "p <= P"),
+        "(1 - x)*p <= (1 - t)*P",
+        _STABILITY,
+    ),
+    Lemma(
         "arguments.selection_private",
         "The recursion p' = min(a p + d, 1 - y, 1) with a y = 1 - p - d meets both conditions of privacy and does not fall.",
         "p a d y",

@@ -279,6 +279,13 @@ SENSITIVITIES: Final = (
         needs=("groups", "sampler.numpy"),
         binds=code("mechanisms/people.py", "read_people", "places_of", "read_entries"),
     ),
+    sensitivity(
+        "people.keys",
+        "A key is the text or the whole number that an entry is; those that somebody has are listed in an order of their own.",
+        *runs("flow.keys", "keys", "counted"),
+        needs=("people", "people.read", "groups", "sampler.numpy"),
+        binds=(*code("mechanisms/people.py", "keys_of"), *code("mechanisms/stability_histogram.py", "count_keys")),
+    ),
     argument(
         "groups",
         "numpy sorts, groups and counts entries as Python does; entries that are equal have equal hashes and stay so.",

@@ -23,6 +23,7 @@ _FLOW: Final[Mapping[str, str]] = {
     "RealGaussianMechanism": "run:proofs.flow.additive:real_gaussian",
     "RealLaplaceMechanism": "run:proofs.flow.additive:real_laplace",
     "SparseVector": "run:proofs.flow.answers:sparse_vector",
+    "StabilityHistogram": "run:proofs.flow.keys:stability",
     "TopK": "run:proofs.flow.choices:top_k",
 }
 """The proofs that what a mechanism logs are the parameters of its draws, and cost what it claims."""
@@ -38,7 +39,6 @@ _PRICED: Final[Mapping[str, tuple[str, ...]]] = {
         "test_prefix_sums.py::test_a_stream_costs_what_its_matrix_mechanism_costs",
         "test_prefix_sums.py::test_the_log_holds_a_stream_once_and_prices_it_as_the_mechanism_does",
     ),
-    "StabilityHistogram": (f"test_stability_histogram.py::{_PROMISE}",),
     "VectorMechanism": ("test_vector.py::test_the_log_prices_releases_as_the_mechanism_does",),
 }
 """The tests that compare the claim and log of the others with the price of their loss."""
@@ -191,11 +191,10 @@ _QUERIES: Final = (
     ),
     source(
         "StabilityHistogram.source",
-        "A release is the noisy counts of keys that somebody has, cut at the threshold.",
-        f"{_TESTS}test_stability_histogram.py::test_a_release_is_the_counts_plus_draws_of_the_law_cut_at_the_threshold",
-        f"{_TESTS}test_stability_histogram.py::test_released_keys_come_in_their_public_order",
-        needs=("sampler.laplace",),
-        binds=code("mechanisms/stability_histogram.py", "StabilityHistogram", "least_shift"),
+        "A release is the noisy counts of keys that somebody has, those of at least the threshold.",
+        _FLOW["StabilityHistogram"],
+        needs=("sampler.laplace", "people.keys"),
+        binds=code("mechanisms/stability_histogram.py", "StabilityHistogram"),
     ),
     mechanism(
         "StabilityHistogram.mechanism",
@@ -205,10 +204,11 @@ _QUERIES: Final = (
     ),
     mechanism(
         "StabilityHistogram.threshold",
-        "The threshold is the least that the theorem allows, by certified arithmetic.",
-        f"{_TESTS}test_stability_histogram.py::test_the_threshold_is_the_least_that_the_theorem_allows",
-        f"{_TESTS}test_stability_histogram.py::test_the_tail_of_the_law_that_samples_is_the_tail_that_was_certified",
-        kind="certified",
+        "The threshold is at least what both conditions of the theorem ask for, and the price that of its threshold, as balls say.",
+        *runs("flow.keys", "shifts"),
+        *lemmas("arguments.stability_shift", "arguments.stability_several"),
+        needs=("balls", "sampler.series"),
+        binds=code("mechanisms/stability_histogram.py", "least_shift"),
     ),
     _claim("StabilityHistogram", "(epsilon, delta).", "StabilityHistogram.mechanism", "people"),
     source(

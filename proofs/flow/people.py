@@ -20,7 +20,7 @@ _NOWHERE: Final = -1
 _WHOLE: Final = ("i", "u", "b")
 
 
-class _Key(Term):
+class Key(Term):
     """An entry of a record, or a category, which can be a dictionary's key: it stands for all, and equals itself alone."""
 
     __slots__ = ()
@@ -30,7 +30,7 @@ class _Key(Term):
 
 
 @dataclass(frozen=True)
-class _Column:
+class Column:
     """An array of one dimension, by the kind of its entries and some of them that stand for all."""
 
     entries: list[Any]
@@ -51,9 +51,9 @@ class _Column:
         return len(self.entries)
 
 
-def _column(entries: list[Any], kind: str) -> _Column:
+def _array(entries: list[Any], kind: str) -> Column:
     """An array whose type is of one kind; whether that is uint64 is a test."""
-    return _Column(entries, kind, _Type(kind))
+    return Column(entries, kind, _Type(kind))
 
 
 class _Type:
@@ -107,7 +107,7 @@ def persons() -> None:
     """Prove that records have the same number exactly where they are of the same person, and `_NOWHERE` where of nobody."""
     _prove_entries()
     nobody = follow(people._is_absent, {"bool": lambda truth: truth})  # noqa: SLF001 - a proof looks inside
-    one = _Key("person")
+    one = Key("person")
     for walk, found in walk_through(lambda: bool(nobody(one))):
         asked = [question.op for question, _ in walk.decided]
         require(asked == ["is", "!="][: len(asked)] and found == any(answer for _, answer in walk.decided), "who is nobody")
@@ -153,10 +153,10 @@ def _prove_one_person(one: Any) -> None:
 
 def _prove_numbers(kind: str | None) -> None:
     """Prove the numbers of the records of an array of one kind, or of a list, by two that stand for any two different people."""
-    both = [_Key("person"), _Key("another")]
-    entries = both if kind is None else _column(both, kind)
+    both = [Key("person"), Key("another")]
+    entries = both if kind is None else _array(both, kind)
     numbers, alone, held = (unknown("number"), unknown("another number")), unknown("_person"), Cells("numbers")
-    numpy = SimpleNamespace(ndarray=_Column, int64=_NUMPY.int64, unique=_NUMPY.unique, isin=_NUMPY.isin, array=_NUMPY.array)
+    numpy = SimpleNamespace(ndarray=Column, int64=_NUMPY.int64, unique=_NUMPY.unique, isin=_NUMPY.isin, array=_NUMPY.array)
     numpy.fromiter = partial(_filled, numbers, held)
     names = {
         "np": numpy,
@@ -209,15 +209,15 @@ def _is(first: Any, second: Any) -> bool:
 def places() -> None:
     """Prove that a record's place is that of its category in the table, by Python's equality, or `_NOWHERE`."""
     _prove_table()
-    entry, table = _Key("entry"), unknown("table")
+    entry, table = Key("entry"), unknown("table")
     look = partial(unknown, "integer places")
-    numpy = SimpleNamespace(ndarray=_Column, int64=_NUMPY.int64, uint64=_NUMPY.uint64, array=_NUMPY.array)
+    numpy = SimpleNamespace(ndarray=Column, int64=_NUMPY.int64, uint64=_NUMPY.uint64, array=_NUMPY.array)
     numpy.fromiter = lambda items, dtype, count: ("at once", [*items], dtype, count)
     alone = partial(unknown, "_place")
-    names = {"np": numpy, "isinstance": _is_whole_or_column, "len": len, "_integer_places": look, "_place": alone}
+    names = {"np": numpy, "isinstance": _is_whole_or_array, "len": len, "_integer_places": look, "_place": alone}
     key = unknown("each", table)
     for kind in (*_WHOLE, "f", "O", "U", None):
-        entries = [entry] if kind is None else _column([entry], kind)
+        entries = [entry] if kind is None else _array([entry], kind)
         seen = set()
         for walk, found in walk_through(lambda: follow(people.places_of, names)(entries, table)):  # noqa: B023 - called at once
             if isinstance(found, Term) and found.op == "integer places":
@@ -245,7 +245,7 @@ def places() -> None:
     _prove_whole()
 
 
-def _is_whole_or_column(value: Any, kind: Any) -> Any:
+def _is_whole_or_array(value: Any, kind: Any) -> Any:
     """In place of `isinstance`: a test of a key, and the answer about an array."""
     return unknown("isinstance", value, repr(kind)) if isinstance(value, Term) else isinstance(value, kind)
 
@@ -275,7 +275,7 @@ def _prove_whole() -> None:
 
 def _prove_table() -> None:
     """Prove that the place of a category is its place among the categories, and that neighbours are one person apart, or two."""
-    category, place = _Key("category"), unknown("place")
+    category, place = Key("category"), unknown("place")
     names = {"enumerate": lambda items: [(place, item) for item in items]}
     held: Any = Subject(HistogramMechanism, names, categories=(category,))
     require(held._table == {category: place}, "the place of a category")  # noqa: SLF001 - a proof looks inside
