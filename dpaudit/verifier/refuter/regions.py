@@ -37,7 +37,10 @@ def mass_of(noises: Mapping[int, Noise], conditions: tuple[Condition, ...]) -> a
         if all(len(condition.form.factors) <= _PAIR for condition in left) or not _is_gathered(noises, densities, left):
             break
     ties: dict[frozenset[int], list[Condition]] = {}
-    for condition in left:
+    chain = _chained(noises, left)
+    if chain is None:
+        return arb(0)
+    for condition in chain:
         ties.setdefault(frozenset(condition.form.factors), []).append(condition)
     if any(len(tie) > 2 for tie in ties):
         raise Undecided("three draws stand in one condition")
@@ -54,6 +57,40 @@ def _cut_all(noises: Mapping[int, Noise], densities: dict[int, Density], conditi
         else:
             left.append(condition)
     return left
+
+
+def _chained(noises: Mapping[int, Noise], conditions: list[Condition]) -> list[Condition] | None:
+    """The conditions without those that others together say, as a < b and b < c say a < c; None where they exclude each other.
+
+    What sorting leaves is a chain then, and no circle. Only differences of draws on the line are looked at: there an end more or
+    less has probability 0.
+    """
+    edges: dict[tuple[int, int], fmpq] = {}
+    for condition in conditions:
+        factors = condition.form.factors
+        low = next((place for place, factor in factors.items() if factor > 0), None)
+        high = next((place for place, factor in factors.items() if factor < 0), None)
+        if low is None or high is None or len(factors) > _PAIR or factors[low] != -factors[high] or noises[low].whole:
+            return conditions
+        # The first is less than the second and this much.
+        edges[low, high] = min(-condition.form.start / factors[low], edges.get((low, high), -condition.form.start / factors[low]))
+    if any((way := _shortest(edges, place, place, None)) is not None and way <= 0 for place, _ in edges):
+        return None
+    for edge, room in list(edges.items()):
+        if (way := _shortest(edges, *edge, edge)) is not None and way <= room:
+            del edges[edge]
+    return [Condition(Form({low: fmpq(1), high: fmpq(-1)}, -room), "<") for (low, high), room in edges.items()]
+
+
+def _shortest(edges: Mapping[tuple[int, int], fmpq], start: int, end: int, left_out: tuple[int, int] | None) -> fmpq | None:
+    """The smallest sum of edges from one draw to another, at least one edge; None where there is no way."""
+    given = [(edge, room) for edge, room in edges.items() if edge != left_out]
+    found = {high: room for (low, high), room in given if low == start}
+    for _ in given:
+        for (low, high), room in given:
+            if low in found and found[low] + room < found.get(high, found[low] + room + 1):
+                found[high] = found[low] + room
+    return found.get(end)
 
 
 def _is_gathered(noises: Mapping[int, Noise], densities: dict[int, Density], conditions: list[Condition]) -> bool:
