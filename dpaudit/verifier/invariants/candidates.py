@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
 from dpaudit.verifier.invariants.leads import lead
-from dpaudit.verifier.invariants.rounds import Round, bounds, round_of, terms_of, widths
+from dpaudit.verifier.invariants.rounds import Round, bounds, divisors, round_of, terms_of, widths
 from dpaudit.verifier.ir import Append, Assign, Block, Draw, For, If, ListOf, Program, Relation, While
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.costs import ODDS, SPENT
@@ -40,6 +40,7 @@ from dpaudit.verifier.terms import (
     negative,
     number_of,
     rename_symbols,
+    substitute,
     subterms,
     subtract,
     variable,
@@ -321,6 +322,26 @@ def _ended(loop: For | While, number: int, names: Mapping[str, Sort]) -> Iterato
             yield implies(variable(f"{run}{broken_name(number)}", Sort.BOOL), negation(test))
 
 
+def _same_again(execution: Execution, loop: For | While, units: Iterable[Term]) -> Iterator[Term]:
+    """Draws that hide the same distance in each round of a counted loop have spent it as often as there were rounds."""
+    if not isinstance(loop, For):
+        return
+    changed = {loop.name, *assigned_names(loop.body)}
+    # What is equal by then does not count.
+    names = {name: sort for name, sort in execution.sorts.items() if name in changed and sort is not Sort.BOOL}
+    same = {variable(run + name, sort): constant(0, sort) for name, sort in names.items() for run in ("", OTHER)}
+    for draw in draws(loop.body):
+        shift, counter = execution.alignment.get(draw.site, ZERO), f"{SPENT}.{draw.site}"
+        reads = any(part.op is Op.APPLY and set(variables(part)) & set(same) for part in subterms(shift))
+        shift = substitute(shift, same)
+        if number_of(shift) is None and counter in execution.counters and not reads:
+            rounds = subtract(variable(loop.name, Sort.INT), loop.start)
+            spent = variable(counter, Sort.REAL)
+            yield less_equal(spent, multiply(rounds, absolute(shift)))
+            every = (term for one in statements(execution.program.body) for term in terms_of(one) if not isinstance(one, Draw))
+            yield from (less_equal(multiply(divisor, spent), multiply(rounds, unit)) for divisor in divisors(*every) for unit in units)
+
+
 def _falling(body: Block) -> Iterator[Term]:
     """The names from which the statements subtract a number."""
     for statement in statements(body):
@@ -398,12 +419,13 @@ def candidates(execution: Execution, tier: Tier = Tier.USUAL) -> Invariants:
             turn, around, bounds(execution.program), execution.meter.rates, execution.meter.fixed, named,
             times,
         )  # fmt: skip
-        guesses = [*_ended(loop, number, names)]
+        guesses = [*_ended(loop, number, names), *_same_again(execution, loop, head.units())]
         if execution.rivals is not None:
             guesses = [*head.simple(), *lead(execution, loop, changed), *guesses]
         elif tier is Tier.FOLDS:
             guesses = [*head.plain(), *guesses]
         else:
-            guesses = [*head.guesses(few=tier is Tier.USUAL), *(head.rounds() if tier is Tier.DEEP else ()), *guesses]
+            sums = () if draws(body) else turn.folds()
+            guesses = [*sums, *head.guesses(few=tier is Tier.USUAL), *(head.rounds() if tier is Tier.DEEP else ()), *guesses]
         found[number] = tuple(dict.fromkeys(one for one in guesses if one is not TRUE))
     return found

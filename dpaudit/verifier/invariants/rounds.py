@@ -76,6 +76,10 @@ class Round:
                     passed = conjunction(less_equal(self._start(), place), less(place, index))
                     apart = subtract(variable(OTHER + str(name.value), name.sort), name)
                     yield equal(apart, choose(passed, subtract(second, first), ZERO))
+                    for divisor in divisors(first):
+                        # Solvers take products with the divisor for one number, quotients by it for another.
+                        whole = choose(passed, subtract(_without(second, divisor), _without(first, divisor)), ZERO)
+                        yield equal(multiply(divisor, apart), whole)
 
     def potentials(self, counter: Term) -> Iterator[Term]:
         """What was spent and what is still hidden together, for names that keep a part of themselves in each round."""
@@ -319,6 +323,18 @@ def _added(value: Term, name: Term) -> Term | None:
         before = _added(own[0], name) if len(own) == 1 else None
         return None if before is None else add(before, *rest)
     return None
+
+
+def divisors(*terms: Term) -> tuple[Term, ...]:
+    """What the terms divide by, where that is no number."""
+    found = (part.args[1] for part in subterms(*terms) if part.op is Op.DIVIDE and number_of(part.args[1]) is None)
+    return tuple(dict.fromkeys(found))
+
+
+def _without(term: Term, divisor: Term) -> Term:
+    """A term times a divisor, where all of it is divided by that."""
+    quotients = [part for part in subterms(term) if part.op is Op.DIVIDE and part.args[1] is divisor]
+    return substitute(term, {part: part.args[0] for part in quotients})
 
 
 def _elements(term: Term, private: str) -> Iterator[Term]:

@@ -8,10 +8,10 @@ the difference of one function, the antiderivative, at its two ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import pairwise
+from itertools import pairwise, product
 from math import comb
 from typing import ClassVar, Final, TypeAlias
 
@@ -110,6 +110,37 @@ class Function:
             found.append(Piece(low, high, _sum(upper_terms, _scaled(lower_terms, arb(-1)))))
         return Function(self.whole, tuple(found))
 
+    def stretched(self, factor: fmpq) -> Function:
+        """The density of a multiple of what has this density, over the reals; the factor is not 0."""
+        line, share = Line(1 / factor, _ZERO), arb(1 / abs(factor))
+        found = []
+        for piece in self.pieces if factor > 0 else reversed(self.pieces):
+            ends = [None if end is None else end * factor for end in (piece.low, piece.high)]
+            low, high = ends if factor > 0 else ends[::-1]
+            found.append(Piece(low, high, _scaled(_composed(piece.terms, line), share)))
+        return Function(self.whole, tuple(found))
+
+    def convolved(self, other: Function) -> Function:
+        """The density of the sum of two independent numbers with these densities, over the reals.
+
+        The first number x lies between lines in the sum z where the second, z - x, is in a piece of its own; there powers of z - x
+        are sums of products of powers of z and of x, and the rate of z - x is one of z and one of x.
+        """
+        parts: list[Piece] = []
+        for one, two in product(self.pieces, other.pieces):
+            lower = [Line(_ZERO, one.low)] if one.low is not None else []
+            lower += [Line(fmpq(1), -two.high)] if two.high is not None else []
+            upper = [Line(_ZERO, one.high)] if one.high is not None else []
+            upper += [Line(fmpq(1), -two.low)] if two.low is not None else []
+            for (power, above, below), factor in two.terms.items():
+                rate = fmpq(above, below)
+                for order in range(power + 1):
+                    share = factor * comb(power, order) * (-1) ** order
+                    inner = _antiderivative(_product(one.terms, {_key(order, -rate): share}), whole=False)
+                    outer = {_key(power - order, rate): arb(1)}
+                    parts += (replace(part, terms=_product(part.terms, outer)) for part in _from_to(inner, lower, upper))
+        return _added(parts)
+
 
 @dataclass(frozen=True)
 class Bell:
@@ -154,6 +185,31 @@ def decay(rate: fmpq, factor: arb, *, whole: bool, one_sided: bool) -> Function:
     right = Piece(_ZERO, None, {_key(0, -rate): factor})
     left = Piece(None, _ZERO, {_key(0, rate): factor})
     return Function(whole, (right,) if one_sided else (left, right))
+
+
+def _from_to(inner: Terms, lower: list[Line], upper: list[Line]) -> Iterator[Piece]:
+    """What an antiderivative gains from the highest of `lower` to the lowest of `upper`; without lines it vanishes there."""
+    lines = [*lower, *upper]
+    crossings = [point for place, line in enumerate(lines) for other in lines[place + 1 :] for point in line.meets(other)]
+    for low, high, sample in _cells(crossings, whole=False):
+        bottom = max(lower, key=lambda line: line(sample), default=None)
+        top = min(upper, key=lambda line: line(sample), default=None)
+        rates = [above for _, above, _ in inner]
+        if (top is None and any(rate >= 0 for rate in rates)) or (bottom is None and any(rate <= 0 for rate in rates)):
+            raise ArithmeticError("a term does not decay where it is integrated")
+        if bottom is None or top is None or bottom(sample) < top(sample):
+            first, second = ({} if line is None else _composed(inner, line) for line in (top, bottom))
+            yield Piece(low, high, _sum(first, _scaled(second, arb(-1))))
+
+
+def _added(pieces: list[Piece]) -> Function:
+    """The sum of functions of a real number that are 0 outside of a piece each."""
+    edges = (end for piece in pieces for end in (piece.low, piece.high) if end is not None)
+    found = []
+    for low, high, sample in _cells(edges, whole=False):
+        here = (one for one in pieces if (one.low is None or one.low <= sample) and (one.high is None or sample < one.high))
+        found.append(Piece(low, high, reduce(_sum, (one.terms for one in here), {})))
+    return Function(whole=False, pieces=tuple(piece for piece in found if piece.terms))
 
 
 def _running(function: Function) -> tuple[tuple[Piece, ...], arb]:

@@ -27,6 +27,8 @@ SECONDS: Final = 10.0
 _CENTRES: Final = tuple(Fraction(centre) for centre in (0, 1, -1, 4, -4, -16))
 _OPPOSITE: Final = ((3, 4), (4, 3))
 """Centres by their place, one far on either side."""
+_STEPS: Final = (Fraction(4), Fraction(-4))
+"""How much further out a place may lie than the one before it."""
 _HALF_SIGMAS: Final = (4, 2, 6, 0, 5, 3, 7, 8, 1, 9, 10, 12)
 """Where tails of Gaussian noise begin, in halves of sigma."""
 _LONG: Final = 100
@@ -217,6 +219,9 @@ def _events(program: Program, pair: InputPair) -> Iterator[Event]:
         if sum(isinstance(leaf, Form) for part in leaves for leaf in part) > 1:
             for turns in _OPPOSITE:
                 yield Event(tuple(_alternating(leaves, path, turns)))
+            # Or further out from place to place: each may begin where the one before it was.
+            for step in _STEPS:
+                yield Event(tuple(_climbing(leaves, path, step)))
 
 
 def _alternating(leaves: list[tuple[Any, ...]], path: Path, turns: tuple[int, int]) -> Iterator[Any]:
@@ -227,6 +232,18 @@ def _alternating(leaves: list[tuple[Any, ...]], path: Path, turns: tuple[int, in
         for leaf in part:
             found.append(_turned(_options(leaf, path), turns[place % 2]))
             place += 1
+        yield tuple(found) if isinstance(value, tuple) else found[0]
+
+
+def _climbing(leaves: list[tuple[Any, ...]], path: Path, step: Fraction) -> Iterator[Any]:
+    """Leaves whose boxes lie one step further out each."""
+    centre = Fraction(0)
+    for part, value in zip(leaves, path.values, strict=True):
+        found: list[Leaf] = []
+        for leaf in part:
+            options = _options(leaf, path)
+            centre += step if isinstance(leaf, Form) else 0
+            found.append(Box(centre - _HALF_WIDTH, centre + _HALF_WIDTH) if isinstance(options[0], Box) else options[0])
         yield tuple(found) if isinstance(value, tuple) else found[0]
 
 
