@@ -17,6 +17,7 @@ from dpaudit.accounting.engines.outcomes import compose_outcomes, listed_points
 from dpaudit.accounting.engines.tails import LONGEST, FiniteLoss, compose_atoms
 from dpaudit.accounting.laws.laplace import SOURCE, Laplace, is_short, summed_profile
 from dpaudit.accounting.laws.normal_mixtures import mixture_of
+from dpaudit.accounting.laws.response import BoundedRange
 from dpaudit.accounting.laws.sampled import Sampled, profile_of, source_of
 from dpaudit.accounting.model.composition import (
     Composition,
@@ -160,6 +161,8 @@ class Split:
     finite: tuple[tuple[Law, int], ...]
     profile: Callable[[arb], arb] | None
     source: str
+    # The least and the greatest loss of the law with the profile, exactly; None where they are not needed or not known.
+    within: tuple[Fraction, Fraction] | None = None
 
     def composed(self, tail: int) -> FiniteLoss | None:
         """The finite laws composed, upper tails cut below 2^-tail; None when they have too many values."""
@@ -183,7 +186,7 @@ class Split:
 
     def delta(self, finite: FiniteLoss, epsilon: Fraction) -> Mass:
         """Delta of the whole composition."""
-        return finite.delta(epsilon) if self.profile is None else finite.averaged(self.profile, epsilon)
+        return finite.delta(epsilon) if self.profile is None else finite.averaged(self.profile, epsilon, self.within)
 
 
 def closed_form(composition: Composition, question: Question) -> Enclosure | None:
@@ -236,8 +239,9 @@ def _splits(composition: Composition) -> list[Split]:
     for index, (law, count) in enumerate(others):
         profile = profile_of(law) if isinstance(law, (Profiled, Sampled)) else None
         if profile is not None:
+            within = (-law.epsilon, law.epsilon) if isinstance(law, BoundedRange) else None
             rest = [*others[:index], *([(law, count - 1)] if count > 1 else []), *others[index + 1 :]]
-            found.append(Split(tuple(rest), profile, source_of(law)))
+            found.append(Split(tuple(rest), profile, source_of(law), within))
     several = tuple((law, count) for law, count in others if isinstance(law, Laplace))
     rest = [(law, count) for law, count in others if not isinstance(law, Laplace)]
     if several and is_short(several, MOST_AVERAGED if rest else 1):
