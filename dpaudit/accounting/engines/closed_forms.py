@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 from flint import arb, fmpq
 
@@ -22,6 +22,7 @@ from dpaudit.accounting.laws.sampled import Sampled, profile_of, source_of
 from dpaudit.accounting.model.composition import (
     Composition,
     DeltaAt,
+    Ends,
     Question,
     epsilon_of_greatest_loss,
     greatest_loss,
@@ -35,7 +36,6 @@ SMALLEST_FLOOR: Final = Fraction(2) ** (SMALLEST_EXPONENT - 1)  # Deltas below t
 MOST_SLACK, EXACT = 1e-3, 1e-9  # Nats by which an end of delta may miss its target, and the width up to which none may
 # Fixed epsilons between which a search begins: so many in an octave, and looked for so far from 1. Smaller deltas have none.
 RUNGS_PER_OCTAVE, MOST_RUNGS, SMALLEST_RUNG = 8, 64, Fraction(1, 1 << 200)
-Ends: TypeAlias = Literal["both", "lower", "upper"]
 # Certified delta at an epsilon; values below the second argument need not be resolved.
 DeltaFunction: TypeAlias = Callable[[Fraction, Fraction], Enclosure]
 

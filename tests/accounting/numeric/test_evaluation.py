@@ -40,8 +40,8 @@ def test_weighted_sums_are_those_of_all_places_from_a_position_on(monkeypatch, n
     tilt, step, size = found.plan.tilt, found.plan.step, found.plan.size
     allowed = unit_sum(block + 8 * size // block)
     for first in (0, 1, size // 3, size // 2 - 1, size // 2, size - 1):
-        sums = iter(found._sums(first))
-        for masses in (found._masses.upper, found._masses.lower):
+        for side, masses in enumerate((found._masses.upper, found._masses.lower)):
+            sums = iter(found._sums(first, side))
             for rate in (tilt * step, (1 + tilt) * step):
                 expected = plain_sum(masses, rate, first)
                 assert abs(next(sums) - expected) <= (allowed + 2.0**-40) * expected
