@@ -27,12 +27,15 @@ from dpaudit.accounting import (
 )
 from dpaudit.accounting.engines.bounds import certified_bounds
 from dpaudit.accounting.engines.closed_forms import closed_form
+from dpaudit.accounting.engines.finishing import FIXED
 from dpaudit.accounting.engines.moments import moment_bound
+from dpaudit.accounting.engines.tails import FiniteLoss, compose_atoms
 from dpaudit.accounting.laws.discrete_gaussian import RoundedGaussian
+from dpaudit.accounting.laws.response import BoundedRange, Response
 from dpaudit.accounting.model.composition import DeltaAt, EpsilonAt
 from dpaudit.accounting.privacy_loss import one_release
 from dpaudit.claims import Adjacency
-from dpaudit.exact import Enclosure
+from dpaudit.exact import Enclosure, ball, working_precision
 from dpaudit.releases import Release
 
 POSITIVE = st.fractions(min_value=Fraction(1, 10), max_value=5, max_denominator=12)
@@ -275,3 +278,48 @@ def test_bounded_range_mechanisms_together_lose_no_more_than_their_zcdp_guarante
     found = (count * bounded_range(width)).delta(epsilon=epsilon)
     assert found.lower <= zcdp(count * width**2 / 8).delta(epsilon=epsilon).upper
     assert found.upper <= zcdp(count * width**2 / 8).delta(epsilon=epsilon).upper * (1 + Fraction(1, 10**4))
+
+
+@given(
+    st.dictionaries(st.fractions(1, 40, max_denominator=30).filter(lambda one: one > 1), EPSILONS, min_size=1, max_size=12),
+    st.data(),
+)
+def test_moments_between_stated_orders_are_the_least_of_all_chords(orders, data):
+    """From 0 and from every stated order to every one that is not smaller: what a convex function below all of them may be."""
+    place = data.draw(st.one_of(POSITIVE, st.sampled_from([order - 1 for order in orders])))
+    points = [(Fraction(0), Fraction(0)), *((order - 1, (order - 1) * bound) for order, bound in orders.items())]
+    chords = [
+        low + (value - low) * (place - left) / (right - left)
+        for left, low in points
+        for right, value in points
+        if left < place <= right
+    ]
+    found = rdp(orders).parts[0][0].log_moment(place)
+    assert found.overlaps(ball(min(chords))) if chords else found is None
+
+
+@given(width=POSITIVE, level=POSITIVE, count=st.integers(1, 12), epsilon=EPSILONS)
+def test_values_that_a_bounded_loss_leaves_on_one_side_are_added_up_at_once(width, level, count, epsilon):
+    law = BoundedRange(width)
+    with working_precision(128):
+        others = compose_atoms([(Response(level, "others", infinity=Fraction(1, 1000)).atoms(64), count)])
+        assert isinstance(others, FiniteLoss)
+        one, all_terms = (others.averaged(law.profile, epsilon, within) for within in ((-width, width), None))
+        assert one.overlaps(all_terms)
+        assert abs(one - all_terms) < ball(Fraction(1, 2**100))
+
+
+@pytest.mark.parametrize("epsilon", ["0", "1/20", "1/3"])
+def test_chords_of_promises_beside_a_release_ask_for_nothing_from_below(monkeypatch, epsilon):
+    """Fixed points of chords take no lattice; the answer stays above the mechanisms that keep the promise."""
+    from dpaudit.accounting.engines import evaluate
+
+    loss, asked = compose(3 * zcdp("1/50"), laplace(scale=7), gaussian(sigma="27/4")), []
+    plain = evaluate.tilted_lattice
+    monkeypatch.setattr(evaluate, "ENGINES", tuple(
+        (lambda *question: asked.append(question) or plain(*question)) if engine is plain else engine for engine in evaluate.ENGINES
+    ))  # fmt: skip
+    found = loss.delta(epsilon=epsilon)
+    assert len(asked) <= 2 < len(FIXED)
+    member = compose(gaussian(sigma="27/4"), 3 * gaussian(sigma=5), laplace(scale=7)).delta(epsilon=epsilon)
+    assert member.lower <= found.upper < 1

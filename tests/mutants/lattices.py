@@ -109,6 +109,10 @@ def powers_and_moments_are_those_of_balls(exact):
                 low, high = exact.ball_of(log_moments([law], further)[0 if upper else 1])
                 assert high >= expected
                 assert low <= expected + mpf(10) ** -11
+        # Weights at the far end of a wide law are less than all doubles until they are moved to its middle.
+        far = lattice([0, 8000], [0.0, 1.0], [0.0, 1.0], 1)
+        for rate in (Fraction(-3, 4), Fraction(-1)):
+            assert all(exact.ball_of(bound)[1] >= exact.number(rate * 1000) for bound in log_moments([far], rate))
 
 
 def transforms_are_within_their_error_of_the_sum(exact):

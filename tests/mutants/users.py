@@ -31,7 +31,7 @@ from dpaudit.accounting.engines.closed_forms import closed_form
 from dpaudit.accounting.engines.contour import contour
 from dpaudit.accounting.engines.jumps import largest_jump
 from dpaudit.accounting.engines.shape import below_chords, implied, known_at
-from dpaudit.accounting.engines.tilted import tilted_lattice
+from dpaudit.accounting.engines.tilted import lattice_for, tilted_lattice
 from dpaudit.accounting.engines.tilts import tilted_end
 from dpaudit.accounting.laws.unsampled import published_laws
 from dpaudit.accounting.matrices.sensitivities import squared_sensitivity
@@ -127,6 +127,10 @@ def answers_beside_a_jump_of_the_tilted_law_are_narrow(exact):
     for loss, epsilon in ((few, "1/1000"), (pairs, "13/238")):
         found = loss.delta(epsilon=epsilon, direction="remove")
         assert found.width < found.upper / 1000
+    # On a lattice alone: a tilt on the other side of a jump leaves it a hundred times wider.
+    rare, place = 30 * gaussian(sigma="14/25").sampled(Poisson("1/10000")), Fraction(1, 1000)
+    found = lattice_for(rare.reversed().composition, epsilon=place).delta(place)
+    assert found.width < found.upper / 1000
 
 
 def moments_at_one_tilt_are_never_below_delta(exact):

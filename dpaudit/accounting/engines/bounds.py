@@ -34,14 +34,14 @@ def certified_bounds(composition: Composition, question: Question, *, upper: boo
     below = _from_below(composition, question)
     if not upper:
         return Enclosure(below.lower, 1 if isinstance(question, DeltaAt) else math.inf, below.reason)
-    above = _from_above(composition, question)
+    above = upper_bound(composition, question)
     grounds = tuple(Reason(law.bracket_source()) for law, _ in composition.parts if isinstance(law, Bracketed))
     ends = (Reason("upper end", (above.reason,)), Reason("lower end", (below.reason,)))
     return Enclosure(below.lower, above.upper, Reason("certified bounds, not tight", (*ends, *grounds)))
 
 
-def _from_above(composition: Composition, question: Question) -> Enclosure:
-    """Delta or epsilon from the closed form or from moments, whichever is better."""
+def upper_bound(composition: Composition, question: Question) -> Enclosure:
+    """Delta or epsilon from above, from the closed form or from moments, whichever is better."""
     # Where the bound from moments is too large at an epsilon of the closed form, so it is below, and need not be inverted.
     highest = dominating_laws(composition)
     exact = exact_profile(highest) if isinstance(question, EpsilonAt) else None

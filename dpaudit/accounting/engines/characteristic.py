@@ -170,12 +170,19 @@ class Elementary:
             bound = bound.min(turned.max(weight + variation / (arb.pi() / self.end - ball(place))))
         return bound.min(whole)
 
-    def rough_beyond(self, theta: Fraction, place: Fraction) -> float:  # noqa: ARG002 - the bound itself is cheap
-        return -math.inf
+    def rough_beyond(self, theta: Fraction, place: Fraction) -> float:  # noqa: ARG002 - points do not fade
+        return float(self._weight(theta).log()) if self.height.is_zero() else -math.inf
 
     def _weight(self, order: Fraction) -> arb:
-        """Moment of the points alone."""
-        return sum(_tilt_masses(self.points, order), arb(0))
+        """Moment of the points alone, computed once."""
+        if order not in self._weights:
+            self._weights[order] = sum(_tilt_masses(self.points, order), arb(0))
+        return self._weights[order]
+
+    @cached_property
+    def _weights(self) -> dict[Fraction, arb]:
+        """Moments that were asked for: everything is asked at one precision, that for which the points are listed."""
+        return {}
 
 
 @dataclass(frozen=True)

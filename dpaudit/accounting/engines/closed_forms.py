@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 from flint import arb, fmpq
 
@@ -17,10 +17,12 @@ from dpaudit.accounting.engines.outcomes import compose_outcomes, listed_points
 from dpaudit.accounting.engines.tails import LONGEST, FiniteLoss, compose_atoms
 from dpaudit.accounting.laws.laplace import SOURCE, Laplace, is_short, summed_profile
 from dpaudit.accounting.laws.normal_mixtures import mixture_of
+from dpaudit.accounting.laws.response import BoundedRange
 from dpaudit.accounting.laws.sampled import Sampled, profile_of, source_of
 from dpaudit.accounting.model.composition import (
     Composition,
     DeltaAt,
+    Ends,
     Question,
     epsilon_of_greatest_loss,
     greatest_loss,
@@ -34,7 +36,6 @@ SMALLEST_FLOOR: Final = Fraction(2) ** (SMALLEST_EXPONENT - 1)  # Deltas below t
 MOST_SLACK, EXACT = 1e-3, 1e-9  # Nats by which an end of delta may miss its target, and the width up to which none may
 # Fixed epsilons between which a search begins: so many in an octave, and looked for so far from 1. Smaller deltas have none.
 RUNGS_PER_OCTAVE, MOST_RUNGS, SMALLEST_RUNG = 8, 64, Fraction(1, 1 << 200)
-Ends: TypeAlias = Literal["both", "lower", "upper"]
 # Certified delta at an epsilon; values below the second argument need not be resolved.
 DeltaFunction: TypeAlias = Callable[[Fraction, Fraction], Enclosure]
 
@@ -160,6 +161,8 @@ class Split:
     finite: tuple[tuple[Law, int], ...]
     profile: Callable[[arb], arb] | None
     source: str
+    # The least and the greatest loss of the law with the profile, exactly; None where they are not needed or not known.
+    within: tuple[Fraction, Fraction] | None = None
 
     def composed(self, tail: int) -> FiniteLoss | None:
         """The finite laws composed, upper tails cut below 2^-tail; None when they have too many values."""
@@ -183,7 +186,7 @@ class Split:
 
     def delta(self, finite: FiniteLoss, epsilon: Fraction) -> Mass:
         """Delta of the whole composition."""
-        return finite.delta(epsilon) if self.profile is None else finite.averaged(self.profile, epsilon)
+        return finite.delta(epsilon) if self.profile is None else finite.averaged(self.profile, epsilon, self.within)
 
 
 def closed_form(composition: Composition, question: Question) -> Enclosure | None:
@@ -236,8 +239,9 @@ def _splits(composition: Composition) -> list[Split]:
     for index, (law, count) in enumerate(others):
         profile = profile_of(law) if isinstance(law, (Profiled, Sampled)) else None
         if profile is not None:
+            within = (-law.epsilon, law.epsilon) if isinstance(law, BoundedRange) else None
             rest = [*others[:index], *([(law, count - 1)] if count > 1 else []), *others[index + 1 :]]
-            found.append(Split(tuple(rest), profile, source_of(law)))
+            found.append(Split(tuple(rest), profile, source_of(law), within))
     several = tuple((law, count) for law, count in others if isinstance(law, Laplace))
     rest = [(law, count) for law, count in others if not isinstance(law, Laplace)]
     if several and is_short(several, MOST_AVERAGED if rest else 1):

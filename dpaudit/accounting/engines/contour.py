@@ -225,7 +225,9 @@ def _epsilon(line: Contour, target: Fraction, limit: Fraction, start: Fraction) 
         root = _short(max(root - Fraction(excess / slope), Fraction(0)))
         if abs(excess) <= FOUND:
             break
+    # Where delta is next to its value at 0, no step may be far enough: then nothing is decided here.
     steps = [by for by in STEPS if by > unknown]
+    told = line.delta(root)
     upper: Endpoint = math.inf
     for by in steps:
         told = line.delta(root * (1 + by))
@@ -267,7 +269,8 @@ def _build_line(parts: Parts, tail: int, place: int, near: float) -> Contour | N
             if len(known) < len(parts) or sum(law.size for law, _ in known) * side * side > MOST_WORK:
                 return None
             faded = FADED_OF_FLOATS if many else _faded(side)
-            if sum(count * law.rough_beyond(tilt, last) for law, count in known) - theta * epsilon > log_delta - faded + ROUGH:
+            rough = sum(count * law.rough_beyond(tilt, last) for law, count in known) - math.log(last)
+            if rough - theta * epsilon > log_delta - faded + ROUGH:
                 reach *= LENGTHENED
                 continue
             fallen = math.prod((law.beyond(tilt, last) ** count for law, count in known), start=arb(1)) / ball(last)

@@ -15,9 +15,10 @@ from flint import arb
 from dpaudit.accounting.engines.convolution import Composed, convolve_laws
 from dpaudit.accounting.engines.lattice import MASS_BITS, Lattice, at_most, log_moments, powers, unit_sum
 from dpaudit.accounting.engines.plan import Plan
+from dpaudit.accounting.model.composition import Ends
 from dpaudit.accounting.model.search import Guess
 from dpaudit.accounting.model.transform import Reals
-from dpaudit.exact import Enclosure, Reason, ball, ball_endpoints, outward, working_precision
+from dpaudit.exact import Enclosure, Endpoint, Reason, ball, ball_endpoints, outward, working_precision
 
 FADED: Final = 60  # The bump is summed up to where it has fallen by e^-60
 STEEP: Final = 2  # The bump falls at least this many times as fast as the weights of the tilt, or nothing is claimed from below
@@ -35,15 +36,25 @@ class Bump:
     height: float
 
     @cached_property
-    def _known(self) -> dict[tuple[Fraction, int], Reals]:
-        """Powers that were asked for: every question about one lattice asks for the same."""
+    def _known(self) -> dict[tuple[Fraction, Fraction, int], tuple[_Turn, _Turn]]:
+        """What was computed for a tilt, a step and a size: every question about one lattice has the same."""
         return {}
 
-    def _falling(self, exponent: Fraction, count: int) -> Reals:
-        """The first powers of e^-exponent, computed once."""
-        if (exponent, count) not in self._known:
-            self._known[exponent, count] = powers(-exponent, count)(np.arange(count))
-        return self._known[exponent, count]
+    def _turns(self, tilt: Fraction, step: Fraction, size: int) -> tuple[_Turn, _Turn]:
+        """What sums above and below epsilon need, computed once."""
+        key = tilt, step, size
+        if key not in self._known:
+            found = []
+            for turn in (1, -1):
+                rates = self.rate + turn * tilt, 3 * self.rate + turn * tilt
+                reach = min(math.ceil(FADED / (rates[0] * step)) + 1, size // 2)
+                falling = [powers(-rate * step, reach)(np.arange(reach)) for rate in rates]
+                with working_precision(MASS_BITS):
+                    slow, fast = (-ball(rate) for rate in rates)
+                    rest = (slow * ball(reach * step)).exp()
+                found.append(_Turn(turn, reach, (slow, fast), falling, [float(one.sum()) for one in falling], rest))
+            self._known[key] = (found[0], found[1])
+        return self._known[key]
 
     def tilted_sum(
         self, masses: Reals, error: float, whole: float, *, tilt: Fraction, step: Fraction, first: int, gap: Fraction
@@ -51,17 +62,28 @@ class Bump:
         """At or above the sum of the bump times e^(-tilt u) over masses at consecutive places, each known up to the error."""
         # The place at position `first` is the first one beyond epsilon, by `gap`; `whole` bounds the sum of all masses.
         total = 0.0
-        for near, start, turn in ((gap, first, 1), (step - gap, first - 1, -1)):
-            slow, fast = self.rate + turn * tilt, 3 * self.rate + turn * tilt
-            count = min(math.ceil(FADED / (slow * step)) + 1, masses.size // 2)
+        above, below = self._turns(tilt, step, masses.size)
+        for side, near, start in ((above, gap, first), (below, step - gap, first - 1)):
             with working_precision(MASS_BITS):
-                fronts = [float((-ball(rate * near)).exp()) for rate in (slow, fast)]
-                rest = at_most((-ball(slow * (near + count * step))).exp())
-            chosen, falling = _stretch(masses, start, turn, count), [self._falling(rate * step, count) for rate in (slow, fast)]
+                distance = ball(near)
+                slow, fast = ((rate * distance).exp() for rate in side.rates)
+                rest, fronts = at_most(slow * side.rest), (float(slow), float(fast))
+            chosen = _stretch(masses, start, side.turn, side.reach)
             # The second sum is at most half of the first: little is lost when it is taken off.
-            sums, ends = ([float((part * one).sum()) for one in falling] for part in (chosen, 1.0))
+            sums, ends = [float((chosen * one).sum()) for one in side.falling], side.ends
             total += 2 * fronts[0] * (sums[0] + error * ends[0]) - fronts[1] * (sums[1] + error * ends[1]) + 2 * rest * whole
         return self.height * total * ROOM
+
+
+class _Turn(NamedTuple):
+    """Places on one side of epsilon: minus the rates of fall of the two terms, their powers with sums, and what follows them."""
+
+    turn: int
+    reach: int
+    rates: tuple[arb, arb]
+    falling: list[Reals]
+    ends: list[float]
+    rest: arb
 
 
 def _stretch(masses: Reals, start: int, turn: int, count: int) -> Reals:
@@ -176,14 +198,13 @@ class Evaluated:
                 found.append(sums[::-1])
         return found
 
-    def _sums(self, first: int) -> list[float]:
-        """Weighted sums of all masses from a position on, in the order of `_beyond`."""
+    def _sums(self, first: int, side: int) -> list[float]:
+        """Weighted sums of all upper (0) or lower (1) masses from a position on, with both weights."""
         found, size = [], self._weights[0].size - 1
         block, place = divmod(first, size)
-        for side, masses in enumerate((self._masses.upper, self._masses.lower)):
-            near = masses[first : first - place + size]
-            for weights, beyond in zip(self._weights, self._beyond[2 * side : 2 * side + 2], strict=True):
-                found.append(float((near * weights[: near.size]).sum()) + float(weights[near.size]) * beyond[block + 1])
+        near = (self._masses.lower if side else self._masses.upper)[first : first - place + size]
+        for weights, beyond in zip(self._weights, self._beyond[2 * side : 2 * side + 2], strict=True):
+            found.append(float((near * weights[: near.size]).sum()) + float(weights[near.size]) * beyond[block + 1])
         return found
 
     @cached_property
@@ -233,21 +254,24 @@ class Evaluated:
             bound = self._moments[upper, "above" if above else "below"] + shift
             return min(at_most(bound.exp()), at_most(self._moments[upper, "whole"].exp()))
 
-    def delta(self, epsilon: Fraction) -> Enclosure:
-        """Delta of the composition, the trivial answer outside the window."""
+    def delta(self, epsilon: Fraction, ends: Ends = "both") -> Enclosure:
+        """Delta of the composition, the trivial answer outside the window; an end that is not wanted is trivial, too."""
         # Floats that overflow become infinite or no number, and those become the trivial end here.
         first = math.floor((epsilon - self._offset) / self.plan.step) + 1 - self.plan.first
         if not 0 <= first < self.plan.size:
             return Enclosure(0, 1, Reason("epsilon lies outside the window of the lattice"))
         with np.errstate(all="ignore"):
-            upper, lower, terms = self._finite(epsilon, first)
+            upper, lower, terms = self._finite(epsilon, first, ends)
         tilt = self.plan.tilt
+        least: Endpoint = Fraction(0)
+        most: Endpoint = Fraction(1)
         with working_precision(MASS_BITS + 64):
             factor, (beyond, surely) = ball(self._log_scale - tilt * epsilon).exp(), self._infinities
-            most = ball_endpoints(factor * arb(upper) + beyond)[1] if not beyond.is_nan() else math.inf
-            least = ball_endpoints(factor * arb(lower) + surely)[0] if not surely.is_nan() else 0
-        least, most = max(least, Fraction(0)), min(most, Fraction(1))
-        return Enclosure(least, most, self._reason(terms, upper))
+            if ends != "lower" and not beyond.is_nan():
+                most = min(most, ball_endpoints(factor * arb(upper) + beyond)[1])
+            if ends != "upper" and not surely.is_nan():
+                least = max(least, ball_endpoints(factor * arb(lower) + surely)[0])
+        return Enclosure(least, most, self._reason(terms, lower if ends == "lower" else upper))
 
     def near(self, log_delta: float) -> Guess | None:
         """About where the finite part of delta has this logarithm, by Newton's rule in floats, and its slope; None if lost."""
@@ -260,7 +284,7 @@ class Evaluated:
                 first = math.floor((place - start) / step) + 1
                 behind = place - start - first * step
                 gain, cost = (
-                    one * math.exp(rate * behind) for one, rate in zip(self._sums(first)[:2], (tilt, 1 + tilt), strict=True)
+                    one * math.exp(rate * behind) for one, rate in zip(self._sums(first, 0), (tilt, 1 + tilt), strict=True)
                 )
                 if not 0 < cost < gain < math.inf:  # too far out for floats
                     high, place = place, (low + place) / 2
@@ -275,42 +299,41 @@ class Evaluated:
                     break
         return (Fraction(place), slope) if place > 0 > slope else None
 
-    def _finite(self, epsilon: Fraction, first: int) -> tuple[float, float, tuple[float, float]]:
+    def _finite(self, epsilon: Fraction, first: int, ends: Ends) -> tuple[float, float, tuple[float, float]]:
         """Bounds on the weighted sum of tilted masses beyond epsilon, and their terms for rounding and for the window."""
         tilt, plan, outside = self.plan.tilt, self.plan, self._outside
         start, beyond = self._place(first), self._place(plan.size)
         with working_precision(MASS_BITS):
-            slow_front, fast_front = ((ball(rate) * ball(epsilon - start)).exp() for rate in (tilt, 1 + tilt))
+            behind = ball(epsilon - start)
+            slow_front, fast_front = ((ball(rate) * behind).exp() for rate in (tilt, 1 + tilt))
             # of the weights at all places, endlessly many
             spread = at_most(slow_front * outside.slow - fast_front * outside.fast) + UNDERFLOW
             past = ball(epsilon - beyond)
             last = at_most((ball(tilt) * past).exp()) if -past > outside.summit else outside.peak
         unit = unit_sum(BLOCK + 8 * plan.size // self._weights[0].size)
-        slow, fast = float(slow_front), float(fast_front)
-        upper_gain, upper_cost, lower_gain, lower_cost = (
-            one * front for one, front in zip(self._sums(first), (slow, fast, slow, fast), strict=True)
-        )
-        upper_error = unit * (upper_gain + upper_cost) + self._masses.upper_error * spread + UNDERFLOW
-        lower_error = unit * (lower_gain + lower_cost) + self._masses.lower_error * spread + UNDERFLOW
-        upper, lower = upper_gain - upper_cost, lower_gain - lower_cost
-        left_out = last * outside.above
-        wrapped = outside.peak * (outside.below + self._tail(epsilon + plan.size * plan.step, upper=False, above=True))
-        bump = self._bump
-        smeared = (
-            0.0
-            if bump is None
-            else bump.tilted_sum(
-                self._masses.lower,
-                self._masses.lower_error,
-                self._lower_whole,
-                tilt=tilt,
-                step=plan.step,
-                first=first,
-                gap=start - epsilon,
-            )
-        )
-        most, least = (upper + upper_error + left_out) * (1 + 2.0**-48), (lower - lower_error - wrapped - smeared) * (1 - 2.0**-48)
-        return most, least if least > 0 else 0.0, (max(upper_error, lower_error), left_out + wrapped)
+        fronts = float(slow_front), float(fast_front)
+        most, least, rounding, window = math.inf, 0.0, 0.0, 0.0
+        if ends != "lower":
+            upper_gain, upper_cost = (one * front for one, front in zip(self._sums(first, 0), fronts, strict=True))
+            upper_error = unit * (upper_gain + upper_cost) + self._masses.upper_error * spread + UNDERFLOW
+            upper, left_out = upper_gain - upper_cost, last * outside.above
+            most = (upper + upper_error + left_out) * (1 + 2.0**-48)
+            rounding, window = upper_error, left_out
+        if ends != "upper":
+            lower_gain, lower_cost = (one * front for one, front in zip(self._sums(first, 1), fronts, strict=True))
+            lower_error = unit * (lower_gain + lower_cost) + self._masses.lower_error * spread + UNDERFLOW
+            wrapped = outside.peak * (outside.below + self._tail(epsilon + plan.size * plan.step, upper=False, above=True))
+            lower, smeared = lower_gain - lower_cost, self._smeared(first, start - epsilon)
+            least = (lower - lower_error - wrapped - smeared) * (1 - 2.0**-48)
+            rounding, window = max(rounding, lower_error), window + wrapped
+        return most, least if least > 0 else 0.0, (rounding, window)
+
+    def _smeared(self, first: int, gap: Fraction) -> float:
+        """What is taken off the lower law for its spread points, the first place beyond epsilon being further by `gap`."""
+        if self._bump is None:
+            return 0.0
+        masses, error, plan = self._masses.lower, self._masses.lower_error, self.plan
+        return self._bump.tilted_sum(masses, error, self._lower_whole, tilt=plan.tilt, step=plan.step, first=first, gap=gap)
 
     def _reason(self, terms: tuple[float, float], upper: float) -> Reason:
         """Theorems and error terms."""

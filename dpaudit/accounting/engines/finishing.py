@@ -7,7 +7,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from dpaudit.accounting.engines.closed_forms import Profile, counted_profile
+from dpaudit.accounting.engines.bounds import upper_bound
+from dpaudit.accounting.engines.closed_forms import Profile, closed_form, counted_profile
 from dpaudit.accounting.engines.jumps import largest_jump
 from dpaudit.accounting.engines.parts import parts_of
 from dpaudit.accounting.engines.shape import Known, below_chords, implied, known_at
@@ -99,8 +100,19 @@ def _below_chords(composition: Composition, question: DeltaAt, best: Enclosure, 
 
 @lru_cache(maxsize=16)
 def _fixed_points(composition: Composition, plain: Plain) -> tuple[Known, ...]:
-    """What is known at the fixed epsilons, the same for every question."""
-    return tuple(known_at(place, _best(composition, DeltaAt(place), None, plain)) for place in FIXED)
+    """What is known from above at the fixed epsilons, the same for every question; chords need nothing from below."""
+    return tuple(known_at(place, Enclosure(Fraction(0), _from_above(composition, DeltaAt(place), plain))) for place in FIXED)
+
+
+def _from_above(composition: Composition, question: DeltaAt, plain: Plain) -> Fraction:
+    """The least upper end that the engines know for laws without distributions, and for the published choice."""
+    # The whole answer would take a lattice of the laws below at every epsilon.
+    exact, published = closed_form(composition, question), published_laws(composition)
+    found = [upper_bound(composition, question), *((exact,) if exact is not None else ())]
+    if published:
+        ways = (plain(way, question) if parts_of(way, lower=False) else upper_bound(way, question) for way in published)
+        found.append(max(ways, key=lambda answer: answer.upper))
+    return Fraction(min(answer.upper for answer in found))
 
 
 def _rungs(composition: Composition, epsilon: Fraction) -> list[Fraction]:

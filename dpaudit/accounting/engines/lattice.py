@@ -104,7 +104,8 @@ def log_moments(lattices: Sequence[Lattice], further: Fraction) -> tuple[arb, ar
             shift = ball(further * (lattice.raster.offset + (first + middle) * step))
         weights = powers(further * step, int(lattice.index[-1]) - first + 1)(lattice.index - first) * start if further else 1.0
         for side, masses in enumerate((lattice.upper, lattice.lower)):
-            whole = float((masses * weights).sum()) * (1 + (masses.size + 16) * float(UNIT) * 2) + SMALLEST
+            # Weights that are lost to underflow have been below the smallest double before they were multiplied by `start`.
+            whole = float((masses * weights).sum()) * (1 + (masses.size + 16) * float(UNIT) * 2) + SMALLEST * (1 + start)
             with working_precision(MASS_BITS):
                 logarithm = arb(whole).log() if 0 < whole < math.inf else arb.pos_inf()
                 totals[side] += lattice.count * (logarithm + shift)

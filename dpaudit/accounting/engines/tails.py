@@ -52,21 +52,31 @@ class FiniteLoss:
     def delta(self, epsilon: Fraction) -> Mass:
         """P(L = infinity) plus the sum of P - e^epsilon Q over the values whose loss exceeds epsilon."""
         growth: Mass = fmpq(1) if epsilon == 0 else ball(epsilon).exp()
-        target = float(min(epsilon, LARGEST_LOSS))
-        reach = self.slack + abs(target) * 2**-40
-        first = bisect_left(self.near, target - reach)
-        last = bisect_left(self.near, math.nextafter(target + reach, math.inf))
+        first, last = self._around(epsilon, Fraction(0), Fraction(0))
         total = self.infinity + self.above[last] - growth * self.above_q[last]
         for index in range(first, last):  # too close to epsilon for floats: the sign of the gain decides
             gain = self.masses[index] - growth * self.q_masses[index]
             total = total + (gain.nonnegative_part() if isinstance(gain, arb) else max(gain, fmpq(0)))
         return total
 
-    def averaged(self, profile: Callable[[arb], arb], epsilon: Fraction) -> arb:
+    def averaged(self, profile: Callable[[arb], arb], epsilon: Fraction, within: tuple[Fraction, Fraction] | None) -> arb:
         """P(L = infinity) plus the mean of profile(epsilon - L): delta of this loss composed with the law of that profile."""
-        target = ball(epsilon)
-        terms = (mass * profile(target - loss) for loss, mass in zip(self.losses, self.masses, strict=True))
-        return sum(terms, arb(0)) + self.infinity
+        # `within` are the least and the greatest loss of that law, None where one of them is not known: values that both leave on
+        # one side of epsilon are in the tail sums.
+        first, last = (0, len(self.losses)) if within is None else self._around(epsilon, *within)
+        target, total = ball(epsilon), arb(0) + self.infinity
+        if last < len(self.losses):
+            total += self.above[last] - target.exp() * self.above_q[last]
+        for index in range(first, last):
+            total += self.masses[index] * profile(target - self.losses[index])
+        return total
+
+    def _around(self, epsilon: Fraction, least: Fraction, greatest: Fraction) -> tuple[int, int]:
+        """The values that, added to losses between two others, may be on both sides of epsilon, as far as floats decide."""
+        target = float(min(epsilon, LARGEST_LOSS))
+        low, high = target - float(min(greatest, LARGEST_LOSS)), target - float(max(least, -LARGEST_LOSS))
+        room = self.slack + (abs(target) + abs(low) + abs(high)) * 2**-40
+        return bisect_left(self.near, low - room), bisect_left(self.near, math.nextafter(high + room, math.inf))
 
 
 def _from_the_end(masses: Sequence[Mass]) -> list[Mass]:

@@ -11,14 +11,22 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from dpaudit.accounting.engines.bounds import certified_bounds
-from dpaudit.accounting.engines.closed_forms import Ends, Profile, exact_profile
+from dpaudit.accounting.engines.closed_forms import Profile, exact_profile
 from dpaudit.accounting.engines.evaluation import Evaluated
 from dpaudit.accounting.engines.lattice import lattice_of
 from dpaudit.accounting.engines.parts import Parts, parts_of
 from dpaudit.accounting.engines.plan import WIDTH, Plan, choose_plan
 from dpaudit.accounting.engines.saddles import SPACINGS, saddles_of, tilt_at
 from dpaudit.accounting.laws.between import are_pairs_above, dominated_laws, dominating_laws
-from dpaudit.accounting.model.composition import Composition, DeltaAt, Question, greatest_loss, infinite_loss, is_narrow
+from dpaudit.accounting.model.composition import (
+    Composition,
+    DeltaAt,
+    Ends,
+    Question,
+    greatest_loss,
+    infinite_loss,
+    is_narrow,
+)
 from dpaudit.accounting.model.search import log_of
 from dpaudit.accounting.model.transform import is_standard
 from dpaudit.exact import Enclosure, Reason
@@ -108,7 +116,7 @@ def rough_upper_end(composition: Composition, epsilon: Fraction, most: Fraction)
     far = 0 < most < 1 and infinite_loss(highest).upper < most
     found = _lattice_near(above, None, log_of(most), (ROUGH,)) if far else None
     if found is not None and epsilon >= found.ends[0]:
-        return _delta_within(found, epsilon)
+        return _delta_within(found, epsilon, "upper")
     return _answer(highest, above, DeltaAt(epsilon), (ROUGH,), "upper")
 
 
@@ -153,7 +161,12 @@ def _ask(composition: Composition, parts: Parts, question: Question, widths: tup
         return None
     evaluated = found
     near = evaluated.near(log_of(finite))
-    within = lru_cache(maxsize=16)(lambda epsilon: _delta_within(evaluated, epsilon))
+
+    @lru_cache(maxsize=16)
+    def within(epsilon: Fraction) -> Enclosure:
+        """Delta at an epsilon: both ends where the search begins, which tell how wide it is, then the one that is wanted."""
+        return _delta_within(evaluated, epsilon, ends if near is not None and epsilon != near[0] else "both")
+
     profile = Profile(lambda epsilon, _: within(epsilon), limit, greatest_loss(composition), lambda _: near)
     answer = profile.answer(question, ends)
     place = near[0] if near is not None else answer.upper if ends == "upper" else answer.lower
@@ -166,10 +179,10 @@ def _with_width(answer: Enclosure, told: Enclosure) -> _Found:
     return _Found(answer, (upper - lower) / upper if upper else Fraction(1))
 
 
-def _delta_within(evaluated: Evaluated, epsilon: Fraction) -> Enclosure:
+def _delta_within(evaluated: Evaluated, epsilon: Fraction, ends: Ends = "both") -> Enclosure:
     """Delta at an epsilon; far from that of the plan, also what delta at the last good one implies, since it falls with epsilon."""
     first, last = evaluated.ends
-    found = evaluated.delta(epsilon)
+    found = evaluated.delta(epsilon, ends)
     if epsilon < first:
         return found.intersect(Enclosure(evaluated.at_ends[0].lower, Fraction(1), Reason("delta at a larger epsilon")))
     if epsilon > last:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from flint import arb
 
@@ -45,14 +47,28 @@ class RenyiBounded(Symmetric, FiniteLosses, Unbounded, OnlyAbove):
 
     def log_moment(self, order: Fraction) -> arb | None:
         """Interpolated: the log moment is convex in the order and 0 at 0, and the divergence grows with its order."""
-        points = [(Fraction(0), Fraction(0)), *((above - 1, (above - 1) * bound) for above, bound in self.orders)]
-        beyond = [(place, value) for place, value in points if place >= order]
-        if not beyond:
+        corners = self._corners
+        right = bisect_left(corners, (order,))
+        if right == len(corners):
             return None
-        candidates = [value / place * order for place, value in beyond]
-        for left, low in points:
-            candidates += [low + (value - low) * (order - left) / (place - left) for place, value in beyond if left < order]
-        return ball(min(candidates))
+        (left, low), (place, value) = corners[max(right - 1, 0)], corners[right]
+        return ball(value if place == order else low + (value - low) * (order - left) / (place - left))
+
+    @cached_property
+    def _corners(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """Corners of the largest convex function below 0 at 0 and the log moments stated, up to the last of them."""
+        corners = [(Fraction(0), Fraction(0))]
+        for above, bound in self.orders:
+            place, value = above - 1, (above - 1) * bound
+            while len(corners) > 1 and _is_above(corners[-1], corners[-2], (place, value)):
+                corners.pop()
+            corners.append((place, value))
+        return tuple(corners)
+
+
+def _is_above(corner: tuple[Fraction, Fraction], left: tuple[Fraction, Fraction], right: tuple[Fraction, Fraction]) -> bool:
+    """True if a corner is not below the chord of its neighbours."""
+    return (corner[1] - left[1]) * (right[0] - left[0]) >= (right[1] - left[1]) * (corner[0] - left[0])
 
 
 def promised_composition(claim: Claim) -> Composition:

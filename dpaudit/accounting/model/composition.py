@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from flint import arb
 
@@ -92,6 +92,7 @@ class EpsilonAt:
 
 
 Question: TypeAlias = DeltaAt | EpsilonAt
+Ends: TypeAlias = Literal["both", "lower", "upper"]  # The ends of an answer that are wanted; the other one may be trivial
 
 NARROW: Final = Fraction(1, 1000)  # Relative width from which on an answer is not looked at again
 

@@ -326,3 +326,15 @@ def test_a_law_between_two_others_gets_its_upper_end_from_the_line():
     found = evaluate(loss.composition, question)
     assert above.upper == found.upper
     assert found.lower < above.lower * (1 - FINE)
+
+
+@pytest.mark.parametrize("gap", ["1e-9", "1e-25"])
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_an_epsilon_next_to_0_is_answered(gap, direction):
+    """There no step from the root of a line in floats is far enough to decide on which side of delta it is."""
+    loss = compose(*(gaussian(sigma=Fraction(20 + index, 20)).sampled(Poisson("1/50")) for index in range(module.MANY)))
+    most = loss.delta(epsilon=0, direction=direction)
+    for target in (most.lower - Fraction(gap), most.upper - Fraction(gap)):
+        found = loss.epsilon(delta=target, direction=direction)
+        assert loss.delta(epsilon=found.upper, direction=direction).lower <= target
+        assert found.lower == 0 or loss.delta(epsilon=found.lower, direction=direction).upper > target

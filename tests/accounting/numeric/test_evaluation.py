@@ -40,8 +40,8 @@ def test_weighted_sums_are_those_of_all_places_from_a_position_on(monkeypatch, n
     tilt, step, size = found.plan.tilt, found.plan.step, found.plan.size
     allowed = unit_sum(block + 8 * size // block)
     for first in (0, 1, size // 3, size // 2 - 1, size // 2, size - 1):
-        sums = iter(found._sums(first))
-        for masses in (found._masses.upper, found._masses.lower):
+        for side, masses in enumerate((found._masses.upper, found._masses.lower)):
+            sums = iter(found._sums(first, side))
             for rate in (tilt * step, (1 + tilt) * step):
                 expected = plain_sum(masses, rate, first)
                 assert abs(next(sums) - expected) <= (allowed + 2.0**-40) * expected
@@ -96,3 +96,22 @@ def test_a_sum_that_ends_with_the_window_counts_what_lies_beyond():
     last = found._place(found.plan.size - 1) - found.plan.step / 2
     assert np.all(found._masses.upper >= 0)
     assert found.delta(last).upper > 0
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_an_end_that_is_asked_for_alone_is_that_of_both(name):
+    found, epsilon = built(name), LOSSES[name][1]
+    for place in (epsilon * Fraction(9, 10), epsilon, epsilon + Fraction(1, 3), Fraction(10**6)):
+        both, upper, lower = (found.delta(place, ends) for ends in ("both", "upper", "lower"))
+        assert (both.lower, both.upper) == (lower.lower, upper.upper)
+        assert (0, 1) == (upper.lower, lower.upper)
+
+
+@pytest.mark.parametrize("rate", [Fraction(-1), Fraction(-3, 4), Fraction(-7, 10), Fraction(7, 10), Fraction(1)])
+def test_moments_are_bounded_where_weights_are_lost_to_underflow(rate):
+    """All mass at the far end of a law a thousand nats wide: its weight is below all doubles until it is moved to the middle."""
+    law = built("laplace").lattices[0]
+    ends, masses = (0, 1000), np.array([0.0, 1.0])
+    raster = replace(law.raster, step=Fraction(1), offset=Fraction(0), ends=ends)
+    far = replace(law, count=1, raster=raster, index=np.array(ends), upper=masses, lower=masses)
+    assert all(float(bound.upper()) >= rate * 1000 - 1e-9 for bound in log_moments([far], rate))
