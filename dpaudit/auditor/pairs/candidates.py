@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from dpaudit.auditor.data.named import NOTHING, values_named
 from dpaudit.auditor.data.records import dataset_like, fingerprint, is_dataset, records_of
 from dpaudit.auditor.data.tables import is_table
 from dpaudit.auditor.pairs.drawing import draw_pairs
@@ -74,7 +75,9 @@ def searched_pairs(target: Target, known: Sequence[Neighbours], most: int) -> tu
         return ()
     own = records_of(data)
     beyond = target.sensitivity is None and target.pmf is None and not target.proof
-    pairs = _finished(data, own, operations_of(adjacency, data).search(own, adjacency, beyond=beyond))
+    # A function may do something else at a value that its source names, and nowhere near.
+    named = values_named(target.function) if beyond else NOTHING
+    pairs = _finished(data, own, operations_of(adjacency, data).search(own, adjacency, beyond=beyond, named=named))
     return tuple(_distinct(pairs, known, most))
 
 
