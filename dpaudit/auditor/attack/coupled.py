@@ -31,17 +31,19 @@ _EASED: Final = 1e-9
 
 def largest_steps(case: Case, ways: Sequence[Sequence[int]], most: int, keep: int) -> tuple[list[int], int]:
     """Return the steps at which outputs change most, the largest first, at most a few of one way, and the runs that showed it."""
-    runs, scored, scales = 0, list[tuple[float, int]](), dict[Path, float]()
+    pairs, runs, scored, scales = case.subject.pairs, 0, list[tuple[float, int]](), dict[Path, float]()
     for way in ways:
-        if runs + len(way) + 1 + (0 if scales else _FOR_SCALE) > most:
+        # Steps that follow each other share a dataset.
+        datasets = {id(side): side for place in way for side in (pairs[place].first, pairs[place].second)}
+        if runs + len(datasets) + (0 if scales else _FOR_SCALE) > most:
             continue
-        pairs = case.subject.pairs
         if not scales:
             scales = _scales(_read(case, pairs[way[0]].first, number + 1) for number in range(_FOR_SCALE))
             runs += _FOR_SCALE
-        outputs = [_read(case, data, 0) for data in (pairs[way[0]].first, *(pairs[place].second for place in way))]
+        outputs = {key: _read(case, data, 0) for key, data in datasets.items()}
         runs += len(outputs)
-        found = sorted(((_change(*outputs[at : at + 2], scales), place) for at, place in enumerate(way)), reverse=True)
+        sides = ((outputs[id(pairs[place].first)], outputs[id(pairs[place].second)], place) for place in way)
+        found = sorted(((_change(one, other, scales), place) for one, other, place in sides), reverse=True)
         scored += [(size, place) for size, place in found[:_EACH] if size > 0]
     return [place for _, place in sorted(scored, key=lambda one: (-one[0], one[1]))[:keep]], runs
 

@@ -48,21 +48,30 @@ class Draft:
     way: int | None = None
 
 
-def search_nothing(rows: list[Any], adjacency: Adjacency, *, beyond: bool, named: Named = NOTHING) -> Iterator[Draft]:  # noqa: ARG001 - like the other
+@dataclass(frozen=True)
+class Scope:
+    """What a search may try: values `beyond` those of the data, those that a source names, and so many random walks."""
+
+    beyond: bool = True
+    named: Named = NOTHING
+    walks: int = 0
+
+
+def search_nothing(rows: list[Any], adjacency: Adjacency, scope: Scope) -> Iterator[Draft]:  # noqa: ARG001 - like the other
     """Make no draft."""
     return iter(())
 
 
-def search_records(rows: list[Any], adjacency: Adjacency, *, beyond: bool, named: Named = NOTHING) -> Iterator[Draft]:
-    """Make drafts from a list of records; without `beyond` no value is made up, and none of those that a source names is tried."""
+def search_records(rows: list[Any], adjacency: Adjacency, scope: Scope) -> Iterator[Draft]:
+    """Make drafts from a list of records."""
     if not rows or adjacency.kind == "label":
         return
     if adjacency.kind == "add_remove":
         rows = rows[:MOST_RECORDS]
-    strange, outside = (strange_records(rows, named), [*outside_records(rows)]) if beyond else ([], [])
+    strange, outside = (strange_records(rows, scope.named), [*outside_records(rows)]) if scope.beyond else ([], [])
     added = adjacency.kind == "add_remove"
     families = [*(_added if added else partial(_replaced, adjacency=adjacency))(rows, strange, outside)]
-    yield from _in_turn([*families, _sized(rows, named.sizes)] if added else families)
+    yield from _in_turn([*families, _sized(rows, scope.named.sizes)] if added else families)
     ways = _ways_of_size(rows, strange) if adjacency.kind == "add_remove" else _ways_of_values(rows, strange, adjacency)
     for number, way in enumerate(ways):
         labels, datasets = way
@@ -70,12 +79,12 @@ def search_records(rows: list[Any], adjacency: Adjacency, *, beyond: bool, named
             yield Draft(one, other, "a step towards fewer or equal records", labels=labels, way=number)
     if len(rows) > MOST_RECORDS or adjacency.kind not in {"add_remove", "replace_one"}:
         return
-    for number, walk in enumerate(walks(rows, _special(rows, strange), replaces=not added, beyond=beyond)):
+    for number, walk in enumerate(walks(rows, _special(rows, strange), scope.walks, replaces=not added, beyond=scope.beyond)):
         for one, other in pairwise(walk):
             yield replace(_draft(one, other, WALK), way=-1 - number)
 
 
-def search_users(rows: list[Any], adjacency: Adjacency, *, beyond: bool, named: Named = NOTHING) -> Iterator[Draft]:
+def search_users(rows: list[Any], adjacency: Adjacency, scope: Scope) -> Iterator[Draft]:
     """Make drafts whose second dataset lacks a user, who has more records than others, tied ones, or one of made-up values."""
     users = places_by_user(rows[:MOST_RECORDS], adjacency.unit)
     if adjacency.kind != "add_remove" or not users:
@@ -86,7 +95,7 @@ def search_users(rows: list[Any], adjacency: Adjacency, *, beyond: bool, named: 
     def owned(given: Iterable[Strange]) -> list[Strange]:
         return [Strange(with_field(one.record, field, rows[own[0]][field]), one.labels, one.field) for one in given]
 
-    made = [*outside_records(rows), *strange_records(rows, named)] if beyond else []
+    made = [*outside_records(rows), *strange_records(rows, scope.named)] if scope.beyond else []
     strange, ends = owned(made), owned([*_corners(rows), *_chosen(rows, made)[:4]])
     many = [owned(Strange(record, _REAL) for record in rows[:count]) for count in (_MOST_TIED, 4, 16)]
     for base, words in ((others, "a user beside the others"), ([], "a user alone")):
@@ -97,8 +106,10 @@ def search_users(rows: list[Any], adjacency: Adjacency, *, beyond: bool, named: 
                 (_draft([*base, *[one] * _MOST_TIED], base, f"{words}, with tied records") for one in ends),
             ]
         )
-    for one, other in pairwise(user_walk([[rows[place] for place in places] for places in users.values()], rows, field)):
-        yield Draft(one, other, WALK, way=-1)
+    known = [[rows[place] for place in places] for places in users.values()]
+    for number in range(scope.walks):
+        for one, other in pairwise(user_walk(known, rows, field, number)):
+            yield Draft(one, other, WALK, way=-1 - number)
 
 
 def _in_turn(families: Iterable[Iterator[Draft]]) -> Iterator[Draft]:
