@@ -5,7 +5,7 @@ It keeps claims from being called consistent; no refutation rests on it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
@@ -31,7 +31,15 @@ _CONSTANT: Final = 0.7
 """Share of the distance in the middle that is there at an end too: all of it with Gaussian noise, half with Laplace noise."""
 
 
-def probe_events(ranked: RankedEvent, rows: Matrix) -> tuple[Event, ...]:
+@dataclass
+class Probes:
+    """Events that say whether the outputs differ as with Gaussian noise, and their counts on fresh runs."""
+
+    events: tuple[Event, ...] = ()
+    counts: list[Counts] = field(default_factory=list)
+
+
+def probes_of(ranked: RankedEvent, rows: Matrix) -> Probes:
     """Return an event in the middle and one at an end of the outputs along what a chosen event looks at, not for single values."""
     event = ranked.event
     if isinstance(event, Threshold):
@@ -39,15 +47,16 @@ def probe_events(ranked: RankedEvent, rows: Matrix) -> tuple[Event, ...]:
     elif isinstance(event, ScoreThreshold) and len(event.columns) > 1:
         values = event.table.scores(rows)
     else:
-        return ()
+        return Probes()
     limits = [float(np.quantile(values, share if event.at_most else 1 - share)) for share in _SHARES]
     if isinstance(event, Threshold):
-        return tuple(Threshold(event.column, limit, at_most=event.at_most) for limit in limits)
-    return tuple(ScoreThreshold(event.table, limit, at_most=event.at_most) for limit in limits)
+        return Probes(tuple(Threshold(event.column, limit, at_most=event.at_most) for limit in limits))
+    return Probes(tuple(ScoreThreshold(event.table, limit, at_most=event.at_most) for limit in limits))
 
 
-def rarer_outputs(claim: Claim, point: ClaimPoint, counts: Sequence[Counts]) -> tuple[Property, ...]:
+def rarer_outputs(claim: Claim, point: ClaimPoint, probes: Probes) -> tuple[Property, ...]:
     """Say that a claim fails at rarer outputs if the noise is Gaussian, as it looks by fresh counts of the two events."""
+    counts = probes.counts
     allowed = claimed_distance(claim.guarantee, point)
     if allowed is None or len(counts) != len(_SHARES):
         return ()

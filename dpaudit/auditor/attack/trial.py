@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpaudit.auditor.attack.course import Case, Course, join_runs, late_chunks
-from dpaudit.auditor.attack.distances import probe_events, rarer_outputs
+from dpaudit.auditor.attack.distances import Probes, probes_of, rarer_outputs
 from dpaudit.auditor.attack.edges import UNLIKELY, edge_events
 from dpaudit.auditor.attack.minimal import minimal_pair
 from dpaudit.auditor.attack.pilot import Pilot, run_pilot, teach_bankroll
@@ -23,7 +23,6 @@ from dpaudit.auditor.betting.bankroll import Bankroll
 from dpaudit.auditor.checks.independence import check_independence
 from dpaudit.auditor.data.disclosure import shows_values
 from dpaudit.auditor.events.points import easiest_line, excess, first_line
-from dpaudit.auditor.events.predicates import Event
 from dpaudit.auditor.events.ranking import SHORT, RankedEvent, Shortlist, rank_events
 from dpaudit.auditor.events.words import describe_event
 from dpaudit.auditor.pairs.candidates import Neighbours
@@ -119,8 +118,8 @@ def _attack(case: Case) -> Trial:
         known += _bet_on(course, choice, piloted)
     runs = plan.bound if course.stopped_at is None else _left(case, plan, course.runs)
     events, runs = _best_events(course, choice, known, runs, plan)
-    probes = probe_events(events[0], pilot[0]) if events else ()
-    ranked, bound, probed = _bound(course, choice, events, runs, plan, probes) if events else (None, None, ())
+    probes = probes_of(events[0], pilot[0]) if events else Probes()
+    ranked, bound = _bound(course, choice, events, runs, plan, probes) if events else (None, None)
     sequential = course.sequential()
     if course.stopped_at is not None and against == choice.point:
         sequential = replace(sequential, rejected=against.epsilon)
@@ -146,7 +145,7 @@ def _attack(case: Case) -> Trial:
     independence = check_independence(*pilot)
     if independence.status == "not run":
         independence = check_independence(*join_runs(known, _ROWS_TO_RANK))
-    rarer = () if course.stopped_at is not None else rarer_outputs(case.subject.target.claim, choice.point, probed)
+    rarer = () if course.stopped_at is not None else rarer_outputs(case.subject.target.claim, choice.point, probes)
     return Trial(attack, choice.point, independence, plan.total - course.runs, case, rarer)
 
 
@@ -230,20 +229,21 @@ def _shares(events: Sequence[RankedEvent]) -> list[Fraction]:
 
 
 def _bound(
-    course: Course, choice: Choice, events: Sequence[RankedEvent], runs: int, plan: Plan, probes: tuple[Event, ...]
-) -> tuple[RankedEvent, Bound, list[Counts]]:
+    course: Course, choice: Choice, events: Sequence[RankedEvent], runs: int, plan: Plan, probes: Probes | None = None
+) -> tuple[RankedEvent, Bound]:
     """Compute the one-binomial bound on fresh runs, whose number was fixed before the first of them, and count probes beside it.
 
     The error probability is divided among the events, so that another one than the first may be taken where it refutes.
     """
-    case, counted = course.case, (*(one.event for one in events), *probes)
+    probes = probes or Probes()
+    case, counted = course.case, (*(one.event for one in events), *probes.events)
     hits = [Counts(0, 0, 0)] * len(counted)
     with closing(course.hits(late_chunks(case, choice.pair, BOUND, runs), counted)) as chunks:
         for chunk in chunks:
             hits = [Counts(one.ones + new.ones, one.zeros + new.zeros, runs) for one, new in zip(hits, chunk, strict=True)]
             course.report("bound", plan)
     bounds, gaussian = list[Bound](), isinstance(case.subject.target.claim.guarantee, GDP)
-    probed = [replace(one, ones=one.zeros, zeros=one.ones) if events[0].reverse else one for one in hits[len(events) :]]
+    probes.counts += [replace(one, ones=one.zeros, zeros=one.ones) if events[0].reverse else one for one in hits[len(events) :]]
     for ranked, found, share in zip(events, hits[: len(events)], _shares(events), strict=True):
         counts = replace(found, ones=found.zeros, zeros=found.ones) if ranked.reverse else found
         bound = Bound(
@@ -260,7 +260,7 @@ def _bound(
     # The p-value is that of all of them.
     best = min(range(len(bounds)), key=lambda place: bounds[place].p_value)
     place = best if bounds[best].p_value <= case.half else 0
-    return events[place], replace(bounds[place], p_value=bounds[best].p_value), probed
+    return events[place], replace(bounds[place], p_value=bounds[best].p_value)
 
 
 def _power(case: Case, point: ClaimPoint, events: Sequence[RankedEvent], runs: int) -> Power:
