@@ -36,7 +36,7 @@ _FIRST: Final = (24, 256)
 _SECOND_SHARE: Final = 4
 _LAST_SHARE: Final = 12
 _SCAN_SHARE: Final = 8
-_COUPLED_SHARE: Final = 6
+_COUPLED_SHARE: Final = 4
 _PROBES: Final = (16, 64)
 _STRONG: Final = 1.0
 _STEPS: Final = 9
@@ -96,7 +96,7 @@ def search_pairs(case: Case) -> tuple[Case, tuple[Property, ...]]:
     search = Search(_widened(case, vetting.forms((*vetting.plausible, *vetting.outside))), runs - vetting.runs)
     outside = try_outside(search, vetting.outside)
     ways, strolls = ([way for way in ways if (pairs[way[0]].family == WALK) == strolled] for strolled in (False, True))
-    coupled, spent_on_steps = largest_steps(case, [*strolls, *ways], search.left // _COUPLED_SHARE, FINALISTS)
+    coupled, spent_on_steps = largest_steps(case, [*strolls, *ways], search.left // _COUPLED_SHARE, finalists_of(runs))
     search.left -= spent_on_steps
     scan = vet(case, [place for way in ways for place in way if not pairs[place].labels], most=search.left // _SCAN_SHARE)
     search.left -= scan.runs
