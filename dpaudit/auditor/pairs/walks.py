@@ -29,8 +29,8 @@ _MIXED: Final = 0.5
 _DIGITS: Final = 2
 _FIRST_SEED: Final = 7
 _FEWEST: Final = 4
-_MOST: Final = 24
-_PAIRS_A_WALK: Final = 40
+_MOST: Final = 48
+_PAIRS_A_WALK: Final = 10
 
 Records = list[Any]
 
