@@ -41,6 +41,7 @@ _MODULES: Final[dict[str, tuple[str | None, str]]] = {
     "strangers' ": ("strangers", "strangers_data"),
     "opponents' ": (None, "opponents_data"),
     "everyday ": ("everyday", "everyday_data"),
+    "colleagues' ": (None, "colleagues_data"),
 }
 LISTS: Final[dict[str, tuple[Mapping[str, Any], Callable[..., Target]]]] = {
     f"{name}{kind}": (found := getattr(import_module(f"anything_{module}"), kind.upper()), partial(make.target, found))

@@ -133,3 +133,25 @@ def test_the_bits_of_a_large_integer_are_read_one_by_one():
     first, second = (parse_output(2**59 + bit).leaves for bit in (0, 2**37))
     changed = [path[-2:] for path, one, other in zip(first.paths, second.values, first.values, strict=True) if one != other]
     assert ("the bits", 37) in changed
+
+
+def test_a_value_of_one_dataset_alone_within_a_rare_form_is_an_event():
+    rng = np.random.default_rng(0)
+    labels = np.arange(6000, dtype=np.uint8) % 2
+    raw = rng.random(6000) < 0.01
+    shown = np.where(raw, labels, np.round(labels + rng.laplace(size=6000), 1))
+    features = np.column_stack([raw, shown]).astype(float)
+    chance, found = edge_events(features, labels, ClaimPoint(Fraction(1), Fraction(1, 1000)))[0]
+
+    assert chance < UNLIKELY
+    assert (0, 1) == found.event.columns
+    assert raw[found.event.hits(features)].all()
+    assert {0 if found.reverse else 1} == set(labels[found.event.hits(features)].tolist())
+
+
+def test_a_rare_form_that_holds_the_same_on_both_datasets_is_none():
+    rng = np.random.default_rng(0)
+    labels = np.arange(6000, dtype=np.uint8) % 2
+    raw = rng.random(6000) < 0.01
+    features = np.column_stack([raw, np.where(raw, rng.integers(2, size=6000), np.round(rng.laplace(size=6000), 1))]).astype(float)
+    assert all(chance > UNLIKELY for chance, _ in edge_events(features, labels, ClaimPoint(Fraction(1), Fraction(1, 1000))))

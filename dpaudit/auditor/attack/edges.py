@@ -7,7 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from dpaudit.auditor.events.predicates import Threshold
+from dpaudit.auditor.events.candidates import rare_families
+from dpaudit.auditor.events.predicates import Event, Threshold
 from dpaudit.auditor.events.ranking import RankedEvent
 from dpaudit.auditor.reading.outputs import Matrix
 from dpaudit.auditor.runs.chunks import Labels
@@ -51,7 +52,26 @@ def edge_events(features: Matrix, labels: Labels, point: ClaimPoint) -> list[tup
             limit = values[order[math.ceil(_KEPT * clean) - 1]]
             hits = int(np.searchsorted(values[order], limit, side="right"))
             event = Threshold(column, float(limit if at_most else -limit), at_most=at_most)
-            share = (hits + 0.5) / (hits + 1)
-            ranked = RankedEvent(event, label == 0, math.log(2 * hits + 1), (hits + 0.5) / (len(labels) + 1), share, hits)
-            found.append((chance, ranked))
-    return sorted(found, key=lambda entry: entry[0])
+            found.append((chance, _ranked(event, label == 0, hits, len(labels))))
+    return sorted([*found, *_one_sided(features, labels, point)], key=lambda entry: entry[0])
+
+
+def _one_sided(features: Matrix, labels: Labels, point: ClaimPoint) -> list[tuple[float, RankedEvent]]:
+    """Return rare values within rare forms of output that runs of one dataset alone have, each with how unlikely that is."""
+    sigma, delta = 1 / (1 + math.exp(-float(point.epsilon))), float(point.delta)
+    found: list[tuple[float, RankedEvent]] = []
+    for family in rare_families(features, labels):
+        for place, (ones, zeros) in enumerate(zip(family.ones.tolist(), family.zeros.tolist(), strict=True)):
+            hits = int(ones + zeros)
+            if not hits or (ones and zeros):
+                continue
+            spared = delta * len(labels) / (2 * hits)
+            chance = 2 * family.ones.size * min(1.0, sigma + (1 - sigma) * spared) ** hits
+            if chance <= _CHANCE:
+                found.append((chance, _ranked(family.make(place), ones == 0, hits, len(labels))))
+    return found
+
+
+def _ranked(event: Event, reverse: bool, hits: int, runs: int) -> RankedEvent:  # noqa: FBT001 - as in the event
+    """An event that all hits of one dataset alone make."""
+    return RankedEvent(event, reverse, math.log(2 * hits + 1), (hits + 0.5) / (runs + 1), (hits + 0.5) / (hits + 1), hits)

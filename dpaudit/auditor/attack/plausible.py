@@ -13,6 +13,7 @@ import numpy as np
 from dpaudit.auditor.attack.course import Case
 from dpaudit.auditor.data.domains import BLANK, EMPTY, LONG, MARKED, MISSING, NAN, OTHER, OUTSIDE, UNSEEN, WITHIN, is_missing
 from dpaudit.auditor.data.records import copy_of
+from dpaudit.auditor.pairs.walks import WALK
 from dpaudit.auditor.reading.features import Form
 from dpaudit.auditor.reading.outputs import Failure, parse_output
 from dpaudit.auditor.reading.shapes import shape_of
@@ -82,7 +83,9 @@ def vet(case: Case, places: Sequence[int], most: int) -> Vetting:
     shown = any(_shows_missing(pairs[place].labels, *sides[place]) for place in looked)
     # An error at records of the data is attacked, and could be what pairs with a new value show.
     raised = any(_fails(both[0]) != _fails(both[1]) for pair, both in known if len(pair.second) >= least)
-    others = {place: pairs[place].labels for place in looked if not raised and len(pairs[place].second) >= least}
+    # A walk meets many values at once, so that nobody knows at which of them a function raises.
+    single = [place for place in looked if pairs[place].family != WALK]
+    others = {place: pairs[place].labels for place in single if not raised and len(pairs[place].second) >= least}
     refused = _refused({place: labels for place, labels in others.items() if place not in kept and OUTSIDE not in labels}, sides)
     outside = [
         place

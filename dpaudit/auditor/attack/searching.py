@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from dpaudit.auditor.attack.contrast import contrast
+from dpaudit.auditor.attack.coupled import largest_steps
 from dpaudit.auditor.attack.course import Case
 from dpaudit.auditor.attack.looking import Rows, Search
 from dpaudit.auditor.attack.outside import try_outside
@@ -23,6 +24,7 @@ from dpaudit.auditor.attack.plans import FINALISTS, finalists_of
 from dpaudit.auditor.attack.plausible import is_sharp, vet
 from dpaudit.auditor.data.domains import HIGH, HUGE, LABELS, LOW, MISSING, NEAR, ZERO
 from dpaudit.auditor.pairs.candidates import is_searchable
+from dpaudit.auditor.pairs.walks import WALK
 from dpaudit.auditor.reading.features import Form, widen_map
 from dpaudit.results import Property
 
@@ -34,6 +36,7 @@ _FIRST: Final = (24, 256)
 _SECOND_SHARE: Final = 4
 _LAST_SHARE: Final = 12
 _SCAN_SHARE: Final = 8
+_COUPLED_SHARE: Final = 4
 _PROBES: Final = (16, 64)
 _STRONG: Final = 1.0
 _STEPS: Final = 9
@@ -92,10 +95,14 @@ def search_pairs(case: Case) -> tuple[Case, tuple[Property, ...]]:
     vetting = vet(case, plain, most=runs // _SECOND_SHARE)
     search = Search(_widened(case, vetting.forms((*vetting.plausible, *vetting.outside))), runs - vetting.runs)
     outside = try_outside(search, vetting.outside)
+    ways, strolls = ([way for way in ways if (pairs[way[0]].family == WALK) == strolled] for strolled in (False, True))
+    coupled, spent_on_steps = largest_steps(case, [*strolls, *ways], search.left // _COUPLED_SHARE, finalists_of(runs))
+    search.left -= spent_on_steps
     scan = vet(case, [place for way in ways for place in way if not pairs[place].labels], most=search.left // _SCAN_SHARE)
     search.left -= scan.runs
     sharp = [place for place in scan.plausible if is_sharp(*scan.outputs[place])][:FINALISTS]
     search.look(sharp, _FIRST[0])
+    search.look([place for place in coupled if place not in sharp], _FIRST[0])
     size = min(max(_FIRST[0], search.left // 3 // max(1, len(vetting.plausible))), _FIRST[1])
     search.look(_kinds_first(case, vetting.plausible), size)
     untried = _untried(case, plain, {*vetting.outputs} - ({*vetting.plausible} - search.rows.keys()))
@@ -106,7 +113,7 @@ def search_pairs(case: Case) -> tuple[Case, tuple[Property, ...]]:
         if search.left > runs // _LAST_SHARE:
             _follow(search, way, probe)
             followed += 1
-    steps = [place for way in ways for place in way if place in search.rows]
+    steps = [place for way in (*ways, *strolls) for place in way if place in search.rows]
     steps = [place for place in search.best(steps)[: 2 * FINALISTS] if search.merit(place)[0] > 0]
     stepped = vet(case, steps, most=search.left // 2)
     search.left -= stepped.runs
@@ -115,7 +122,7 @@ def search_pairs(case: Case) -> tuple[Case, tuple[Property, ...]]:
     if again:
         search.look(again, max(1, search.left // len(again)))
     chosen = sorted(search.best(again)[: FINALISTS if case.seconds == math.inf else finalists_of(runs)])
-    spent = vetting.runs + scan.runs + stepped.runs + search.made
+    spent = vetting.runs + spent_on_steps + scan.runs + stepped.runs + search.made
     unfit = len(vetting.outputs) - len(vetting.plausible) - len(vetting.outside)
     found = _account(case, search, len(plain) - len(vetting.outputs), unfit, len(ways) - followed)
     missing = (_MISSING,) if vetting.shows_missing or stepped.shows_missing else ()

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpaudit.auditor.attack.course import Case, Course, join_runs, late_chunks
+from dpaudit.auditor.attack.distances import Probes, probes_of, rarer_outputs
 from dpaudit.auditor.attack.edges import UNLIKELY, edge_events
 from dpaudit.auditor.attack.minimal import minimal_pair
 from dpaudit.auditor.attack.pilot import Pilot, run_pilot, teach_bankroll
@@ -69,7 +70,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Trial:
-    """The attack, its point, the check of independence, runs left, the case with its last feature map, and what was searched."""
+    """The attack, its point, the check of independence, runs left, the case with its last map, what was searched or left open."""
 
     attack: Attack
     point: ClaimPoint
@@ -82,7 +83,8 @@ class Trial:
 def try_claim(case: Case) -> Trial:
     """Attack the claim of one target, and make the pair that refutes it smaller."""
     case, searched = search_pairs(case)
-    trial = replace(_attack(case), searched=searched)
+    trial = _attack(case)
+    trial = replace(trial, searched=(*searched, *trial.searched))
     if case.seconds < math.inf and case.search:
         trial = replace(trial, attack=replace(trial.attack, searched=case.search))
     if trial.independence.status == "violated":
@@ -116,7 +118,8 @@ def _attack(case: Case) -> Trial:
         known += _bet_on(course, choice, piloted)
     runs = plan.bound if course.stopped_at is None else _left(case, plan, course.runs)
     events, runs = _best_events(course, choice, known, runs, plan)
-    ranked, bound = _bound(course, choice, events, runs, plan) if events else (None, None)
+    probes = probes_of(events[0], pilot[0]) if events else Probes()
+    ranked, bound = _bound(course, choice, events, runs, plan, probes) if events else (None, None)
     sequential = course.sequential()
     if course.stopped_at is not None and against == choice.point:
         sequential = replace(sequential, rejected=against.epsilon)
@@ -142,7 +145,8 @@ def _attack(case: Case) -> Trial:
     independence = check_independence(*pilot)
     if independence.status == "not run":
         independence = check_independence(*join_runs(known, _ROWS_TO_RANK))
-    return Trial(attack, choice.point, independence, plan.total - course.runs, case)
+    rarer = () if course.stopped_at is not None else rarer_outputs(case.subject.target.claim, choice.point, probes)
+    return Trial(attack, choice.point, independence, plan.total - course.runs, case, rarer)
 
 
 def _unread(course: Course) -> Unread | None:
@@ -224,18 +228,23 @@ def _shares(events: Sequence[RankedEvent]) -> list[Fraction]:
     return [1 - _SHARE_OF_EDGES, *[_SHARE_OF_EDGES / others] * others] if others else [Fraction(1)]
 
 
-def _bound(course: Course, choice: Choice, events: Sequence[RankedEvent], runs: int, plan: Plan) -> tuple[RankedEvent, Bound]:
-    """Compute the one-binomial bound on fresh runs, whose number was fixed before the first of them.
+def _bound(
+    course: Course, choice: Choice, events: Sequence[RankedEvent], runs: int, plan: Plan, probes: Probes | None = None
+) -> tuple[RankedEvent, Bound]:
+    """Compute the one-binomial bound on fresh runs, whose number was fixed before the first of them, and count probes beside it.
 
     The error probability is divided among the events, so that another one than the first may be taken where it refutes.
     """
-    case, hits = course.case, [Counts(0, 0, 0)] * len(events)
-    with closing(course.hits(late_chunks(case, choice.pair, BOUND, runs), tuple(one.event for one in events))) as chunks:
+    probes = probes or Probes()
+    case, counted = course.case, (*(one.event for one in events), *probes.events)
+    hits = [Counts(0, 0, 0)] * len(counted)
+    with closing(course.hits(late_chunks(case, choice.pair, BOUND, runs), counted)) as chunks:
         for chunk in chunks:
             hits = [Counts(one.ones + new.ones, one.zeros + new.zeros, runs) for one, new in zip(hits, chunk, strict=True)]
             course.report("bound", plan)
     bounds, gaussian = list[Bound](), isinstance(case.subject.target.claim.guarantee, GDP)
-    for ranked, found, share in zip(events, hits, _shares(events), strict=True):
+    probes.counts += [replace(one, ones=one.zeros, zeros=one.ones) if events[0].reverse else one for one in hits[len(events) :]]
+    for ranked, found, share in zip(events, hits[: len(events)], _shares(events), strict=True):
         counts = replace(found, ones=found.zeros, zeros=found.ones) if ranked.reverse else found
         bound = Bound(
             epsilon=epsilon_lower_bound(counts, delta=choice.point.delta, alpha=case.alpha / 2 * share),

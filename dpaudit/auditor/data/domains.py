@@ -8,7 +8,9 @@ import re
 from calendar import isleap
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import date
+from datetime import MAXYEAR, date, datetime, timedelta
+from decimal import Decimal
+from itertools import islice, repeat
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +22,13 @@ HUGE: Final = "a thousand times the largest"
 NEAR: Final = "close to zero"
 LEAP: Final = "the 29th of February"
 LAST: Final = "the last day of a month"
+FINAL: Final = "the last day of a year of 53 weeks"
+LATER: Final = "the last day of a later year of 53 weeks"
+REPEATED: Final = "a time that clocks repeat"
+OFFSET: Final = "a time with an offset"
+NAMED: Final = "a value that the source names"
+MIXED: Final = "values of several records"
+LIMIT: Final = "a number of more digits than are kept"
 BETWEEN: Final = "a zero between numbers of both signs"
 EMPTY: Final = "an empty text"
 BLANK: Final = "an empty text among few categories"
@@ -37,11 +46,11 @@ OUTSIDE: Final = "outside what the data suggest"
 """What is unlike the data about a value, in the words of a report."""
 
 LABELS: Final = (
-    *(BETWEEN, ZERO, HIGH, LOW, NEAR, LEAP, LAST, MISSING, EMPTY, BLANK, HOLLOW, HUGE, LONG, LONGER, UNSEEN, DIGIT, OTHER, MARKED),
-    *(MINUS, NAN, OUTSIDE),
+    *(BETWEEN, ZERO, HIGH, LOW, NEAR, LEAP, LAST, FINAL, MISSING, EMPTY, BLANK, HOLLOW, HUGE, LONG, LONGER, UNSEEN, DIGIT, OTHER),
+    *(MARKED, NAMED, MINUS, NAN, REPEATED, LATER, OFFSET, LIMIT, MIXED, OUTSIDE),
 )
 
-WITHIN: Final = frozenset({LEAP, LAST, BETWEEN})
+WITHIN: Final = frozenset({LEAP, LAST, FINAL, REPEATED, BETWEEN})
 """Values between those of the data: whoever holds such data may hold them."""
 
 _FAR: Final = 10
@@ -61,6 +70,13 @@ _LETTERS: Final = "\U00010400\ufb03"
 _SUPERSCRIPT: Final = "\u00b2"
 """Python calls it a digit, and does not read it as a number."""
 
+_WEEKS: Final = 53
+_LONG_ENOUGH: Final = 8
+"""Years among which one has 53 weeks."""
+
+_DIGITS_KEPT: Final = 30
+"""More than Python's decimal numbers keep in a sum or round to cents."""
+
 _YES_OR_NO: Final = 2
 _CLOSED_RANGE: Final = 12
 """Integers that repeat within so small a range are codes of categories: a release may rely on there being no others."""
@@ -78,12 +94,12 @@ def values_beyond(column: Sequence[Any]) -> dict[str, Any]:
         days = _days_between(*(end(date(one.year, one.month, one.day) for one in held) for end in (min, max)))
         dates = {label: held[0].replace(year=year) for label, year in _YEARS.items()}
         within = {label: held[0].replace(year=day.year, month=day.month, day=day.day) for label, day in days.items()}
-        return {**dates, **within, MISSING: None}
+        return {**dates, **within, **_repeated_times(held), MISSING: None}
     if all(isinstance(value, str) for value in held):
         return {**(_date_texts(held) if all(map(_DATE.fullmatch, held)) else _texts(held)), MISSING: None}
     if any(isinstance(value, (bool, np.bool_)) for value in held):
         return {}
-    if all(isinstance(value, numbers.Real) for value in held):
+    if all(isinstance(value, numbers.Real) for value in held) or all(isinstance(value, Decimal) for value in held):
         return _numbers(held)
     return {**_lists(held), MISSING: None}
 
@@ -92,7 +108,7 @@ def is_missing(value: Any) -> bool:
     """True for None, NaN and what pandas puts in their place."""
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return True
-    return isinstance(value, numbers.Real) and math.isnan(value)
+    return isinstance(value, (numbers.Real, Decimal)) and math.isnan(value)
 
 
 def _date_texts(held: Sequence[str]) -> dict[str, Any]:
@@ -105,19 +121,50 @@ def _date_texts(held: Sequence[str]) -> dict[str, Any]:
         with suppress(ValueError):  # texts of the form of a date that are none
             days = _days_between(*(date.fromisoformat(end(held)[:10]) for end in (min, max)))
             dates |= {label: f"{day}{held[0][10:]}" for label, day in days.items()}
+            times = _repeated_times([datetime.fromisoformat(text).replace(tzinfo=None) for text in held])
+            dates |= {label: f"{time.date()}{held[0][10]}{time:%H:%M}{held[0][16:]}" for label, time in times.items()}
+            if len(held[0]) > len("2000-02-29") and datetime.fromisoformat(held[0]).tzinfo is None:
+                dates[OFFSET] = f"{held[0]}+02:00"
     return {**dates, EMPTY: ""}
 
 
+def _repeated_times(held: Sequence[Any]) -> dict[str, Any]:
+    """A time that European clocks show twice, between those of the data, where these have times of the day and no zone."""
+    if not all(isinstance(value, datetime) and value.tzinfo is None for value in held) or all(map(_is_midnight, held)):
+        return {}
+    first, last = (end(date(one.year, one.month, one.day) for one in held) for end in (min, max))
+    ends = (date(year, 10, 31) for year in range(first.year, last.year + 1))
+    sundays = (day - timedelta(days=day.isoweekday() % 7) for day in ends)
+    day = next((day for day in sundays if first < day < last), None)
+    return {} if day is None else {REPEATED: held[0].replace(year=day.year, month=day.month, day=day.day, hour=2, minute=30)}
+
+
+def _is_midnight(moment: datetime) -> bool:
+    """True if a moment is the start of a day, as of dates that a library holds as times."""
+    return (moment.hour, moment.minute, moment.second) == (0, 0, 0)
+
+
 def _days_between(first: date, last: date) -> dict[str, date]:
-    """A 29th of February, and the last day of a month that is longer than the next, between the dates of the data."""
+    """Days between the dates of the data: a 29th of February, the last of a month longer than the next, and of a year of 53 weeks.
+
+    The last one comes after the data where there is none between.
+    """
     years = range(first.year, last.year + 1)
     leap = (date(year, 2, 29) for year in years if isleap(year))
     ends = (date(year, month, 31) for year in years for month in (1, 3, 5, 8, 10))
-    return {
+    finals = sorted(
+        (day for year in years if (day := date(year, 12, 31)).isocalendar().week == _WEEKS), key=lambda day: not isleap(day.year)
+    )
+    found = {
         label: found
-        for label, days in ((LEAP, leap), (LAST, ends))
+        for label, days in ((LEAP, leap), (LAST, ends), (FINAL, finals))
         if (found := next((day for day in days if first < day < last), None)) is not None
     }
+    if FINAL not in found:
+        years = range(last.year, min(last.year + _LONG_ENOUGH, MAXYEAR + 1))
+        later = (day for year in years if (day := date(year, 12, 31)) > last and day.isocalendar().week == _WEEKS)
+        found |= dict(islice(zip(repeat(LATER), later, strict=False), 1))
+    return found
 
 
 def _texts(held: Sequence[str]) -> dict[str, Any]:
@@ -151,6 +198,8 @@ def _numbers(held: Sequence[Any]) -> dict[str, Any]:
         missing = dict.fromkeys([MISSING] if isinstance(held[0], np.floating) else [], math.nan)
     elif isinstance(held[0], float):
         missing |= {NAN: math.nan}
+    elif isinstance(held[0], Decimal):
+        missing |= {NAN: Decimal("NaN"), LIMIT: Decimal(10) ** _DIGITS_KEPT}
     if whole and (few <= _YES_OR_NO or _are_codes(few, low, high, len(held))):
         return missing
     size = max(abs(low), abs(high))

@@ -9,6 +9,7 @@ import pickle
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from datetime import date, time, timedelta
+from decimal import Decimal
 from enum import Enum
 from typing import Any, Final, TypeAlias
 
@@ -172,7 +173,7 @@ def count_exchanged(first: Dataset, second: Dataset) -> tuple[int, int] | None:
 def extremes(data: Dataset) -> list[tuple[int, int]]:
     """Pairs (extreme record, record at the opposite extreme), those first that are extreme in most columns.
 
-    The extremes of a column of numbers are its smallest and its largest value, those of others the rarest and the commonest value.
+    The extremes of numbers and dates are the smallest and the largest of a column, those of others the rarest and the commonest.
     """
     found: Counter[tuple[int, int]] = Counter()
     ends = _array_ends(data) if isinstance(data, np.ndarray) and data.dtype.kind in "biuf" else map(_ends, _columns(data))
@@ -193,8 +194,11 @@ def _array_ends(data: NDArray[Any]) -> list[tuple[int, int]]:
 def _ends(column: list[Any]) -> tuple[int, int]:
     """Positions of the two extreme entries of a column."""
     known = [place for place, value in enumerate(column) if value is not None]
-    if numeric := all(isinstance(column[place], numbers.Real) for place in known):
+    if numeric := all(isinstance(column[place], (numbers.Real, Decimal)) for place in known):
         known = [place for place in known if not math.isnan(column[place])]
+    elif len(kinds := {type(column[place]) for place in known}) == 1 and all(issubclass(kind, date) for kind in kinds):
+        known = [place for place in known if column[place] == column[place]]  # a missing time is none
+        numeric = len({getattr(column[place], "tzinfo", None) is None for place in known}) == 1
     if not known:
         return 0, 0
     sizes: list[Any] = [column[place] for place in known]

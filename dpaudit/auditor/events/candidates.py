@@ -34,6 +34,15 @@ _VALUE_DOUBT: Final = (1.0, 1.0)
 """Standard deviations of the truth around the model: a constant and a share of the modelled log-ratio; for thresholds
 also a share of the distance of log-odds around the limit from it, since bins hide where exactly they change."""
 
+_RARE_DOUBT: Final = (2.0, 0.0)
+"""The same of a value within a rare form, of which no model of the usual outputs says anything."""
+
+_FEW_VALUES: Final = 8
+_FEWEST_RARE: Final = 16
+_LARGEST_RARE: Final = 0.1
+_MOST_RARE: Final = 8
+_MOST_COLUMNS: Final = 64
+
 _VALUE_HANDICAP: Final = 1.0
 _FITTED_HANDICAP: Final = 3.0
 _EXACT_HANDICAP: Final = 1.0
@@ -93,6 +102,39 @@ def column_families(features: Floats, labels: Labels, column: int) -> list[Famil
 
         families.append(Family(single, ones, counts[repeated] - ones, model, _doubt(model, _VALUE_DOUBT), handicap=_VALUE_HANDICAP))
     return families
+
+
+def rare_families(features: Floats, labels: Labels) -> list[Family]:
+    """Find values of columns within rare values of others: what a rare form of output holds is rare beside what is usual there."""
+    few = {column: np.unique(features[:, column], return_counts=True) for column in range(min(features.shape[1], _MOST_COLUMNS))}
+    few = {column: found for column, found in few.items() if 1 < found[0].size <= _FEW_VALUES}
+    rare = [
+        (column, float(value), int(count))
+        for column, (values, counts) in few.items()
+        for value, count in zip(values, counts, strict=True)
+        if _FEWEST_RARE <= count <= _LARGEST_RARE * len(labels)
+    ]
+    seen = dict[bytes, None]()
+    atoms, hits = list[Atoms](), list[tuple[int, int]]()
+    for column, value, _ in sorted(rare, key=lambda one: (-one[2], one[0]))[:_MOST_RARE]:
+        inside = features[:, column] == value
+        # Columns that single out the same rows are one and the same.
+        if (key := np.packbits(inside).tobytes()) in seen:
+            continue
+        seen[key] = None
+        rows, own = features[inside], labels[inside]
+        for other in np.flatnonzero((rows != rows[:1]).any(axis=0))[:_MOST_COLUMNS].tolist():
+            values, codes = np.unique(rows[:, other], return_inverse=True)
+            if values.size > _FEW_VALUES:
+                continue
+            zeros, ones = label_counts(codes, own, values.size).T
+            atoms += [Atoms((column, other), ((value, float(found)),)) for found in values]
+            hits += [(int(one), int(zero)) for one, zero in zip(ones, zeros, strict=True)]
+    if not atoms:
+        return []
+    ones, zeros = np.array(hits, dtype=np.float64).T
+    model = np.zeros(len(atoms))
+    return [Family(atoms.__getitem__, ones, zeros, model, _doubt(model, _RARE_DOUBT), handicap=_VALUE_HANDICAP)]
 
 
 def _doubt(model: Floats, scale: tuple[float, float]) -> Floats:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from dpaudit.auditor.events.candidates import Family, column_families, score_families
+from dpaudit.auditor.events.candidates import Family, column_families, rare_families, score_families
 from dpaudit.auditor.events.predicates import Atoms, Event, ScoreThreshold, Threshold
 from dpaudit.auditor.statistics.binning import Floats, Labels
 from dpaudit.auditor.statistics.bounds import MASS_SHARE, ClaimPoint
@@ -102,7 +102,7 @@ def rank_events(
         promise = {column: max((entry[0] for entry in of_column(column, screen)), default=-1.0) for column in columns}
         columns = sorted(columns, key=lambda column: -promise[column])[:_SCREENED]
     found = [entry for column in columns for entry in of_column(column, len(labels))]
-    found += judged(score_families(features, labels, groups), len(labels))
+    found += judged([*score_families(features, labels, groups), *rare_families(features, labels)], len(labels))
     found.sort(key=lambda entry: -entry[0])
     return tuple(
         RankedEvent(family.make(place), reverse, predicted, mass, theta, hits)

@@ -7,13 +7,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from dpaudit.auditor.data.named import NOTHING, values_named
 from dpaudit.auditor.data.records import dataset_like, fingerprint, is_dataset, records_of
 from dpaudit.auditor.data.tables import is_table
 from dpaudit.auditor.pairs.drawing import draw_pairs
 from dpaudit.auditor.pairs.kinds import check_neighbours, edits_of, operations_of
 from dpaudit.auditor.pairs.parts import drop_duplicates
 from dpaudit.auditor.pairs.relations import describe
-from dpaudit.auditor.pairs.searched import MOST_RECORDS, Draft, search_nothing
+from dpaudit.auditor.pairs.searched import MOST_RECORDS, Draft, Scope, search_nothing
+from dpaudit.auditor.pairs.walks import count_walks
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
 from dpaudit.targets import Sensitivity, Target
@@ -74,7 +76,9 @@ def searched_pairs(target: Target, known: Sequence[Neighbours], most: int) -> tu
         return ()
     own = records_of(data)
     beyond = target.sensitivity is None and target.pmf is None and not target.proof
-    pairs = _finished(data, own, operations_of(adjacency, data).search(own, adjacency, beyond=beyond))
+    # A function may do something else at a value that its source names, and nowhere near.
+    scope = Scope(beyond, values_named(target.function) if beyond else NOTHING, count_walks(most))
+    pairs = _finished(data, own, operations_of(adjacency, data).search(own, adjacency, scope))
     return tuple(_distinct(pairs, known, most))
 
 

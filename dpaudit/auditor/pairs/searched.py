@@ -7,14 +7,17 @@ datasets of which each is a neighbour of the next, for the search of the step at
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import chain, islice, pairwise, permutations, product, zip_longest
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain, cycle, islice, pairwise, permutations, product, zip_longest
 from typing import Any, Final, TypeAlias
 
-from dpaudit.auditor.data.domains import HIGH, HUGE, LOW, MISSING, ZERO, is_missing
+from dpaudit.auditor.data.domains import HIGH, HUGE, LOW, MISSING, NAMED, ZERO, is_missing
 from dpaudit.auditor.data.fields import fields_of, null_record, places_by_user, user_field, value_at, with_field
+from dpaudit.auditor.data.named import NOTHING, Named
 from dpaudit.auditor.data.records import extremes, same
 from dpaudit.auditor.pairs.strange import Strange, outside_records, sort_key, strange_records
+from dpaudit.auditor.pairs.walks import WALK, user_walk, walks
 from dpaudit.claims import Adjacency
 
 MOST_RECORDS: Final = 1000
@@ -45,28 +48,43 @@ class Draft:
     way: int | None = None
 
 
-def search_nothing(rows: list[Any], adjacency: Adjacency, *, beyond: bool) -> Iterator[Draft]:  # noqa: ARG001 - like the other
+@dataclass(frozen=True)
+class Scope:
+    """What a search may try: values `beyond` those of the data, those that a source names, and so many random walks."""
+
+    beyond: bool = True
+    named: Named = NOTHING
+    walks: int = 0
+
+
+def search_nothing(rows: list[Any], adjacency: Adjacency, scope: Scope) -> Iterator[Draft]:  # noqa: ARG001 - like the other
     """Make no draft."""
     return iter(())
 
 
-def search_records(rows: list[Any], adjacency: Adjacency, *, beyond: bool) -> Iterator[Draft]:
-    """Make drafts from a list of records; without `beyond` no value is made up."""
+def search_records(rows: list[Any], adjacency: Adjacency, scope: Scope) -> Iterator[Draft]:
+    """Make drafts from a list of records."""
     if not rows or adjacency.kind == "label":
         return
     if adjacency.kind == "add_remove":
         rows = rows[:MOST_RECORDS]
-    strange, outside = (strange_records(rows), [*outside_records(rows)]) if beyond else ([], [])
-    families = _added(rows, strange, outside) if adjacency.kind == "add_remove" else _replaced(rows, strange, outside, adjacency)
-    yield from _in_turn(families)
+    strange, outside = (strange_records(rows, scope.named), [*outside_records(rows)]) if scope.beyond else ([], [])
+    added = adjacency.kind == "add_remove"
+    families = [*(_added if added else partial(_replaced, adjacency=adjacency))(rows, strange, outside)]
+    yield from _in_turn([*families, _sized(rows, scope.named.sizes)] if added else families)
     ways = _ways_of_size(rows, strange) if adjacency.kind == "add_remove" else _ways_of_values(rows, strange, adjacency)
     for number, way in enumerate(ways):
         labels, datasets = way
         for one, other in pairwise(datasets):
             yield Draft(one, other, "a step towards fewer or equal records", labels=labels, way=number)
+    if len(rows) > MOST_RECORDS or adjacency.kind not in {"add_remove", "replace_one"}:
+        return
+    for number, walk in enumerate(walks(rows, _special(rows, strange), scope.walks, replaces=not added, beyond=scope.beyond)):
+        for one, other in pairwise(walk):
+            yield replace(_draft(one, other, WALK), way=-1 - number)
 
 
-def search_users(rows: list[Any], adjacency: Adjacency, *, beyond: bool) -> Iterator[Draft]:
+def search_users(rows: list[Any], adjacency: Adjacency, scope: Scope) -> Iterator[Draft]:
     """Make drafts whose second dataset lacks a user, who has more records than others, tied ones, or one of made-up values."""
     users = places_by_user(rows[:MOST_RECORDS], adjacency.unit)
     if adjacency.kind != "add_remove" or not users:
@@ -77,7 +95,7 @@ def search_users(rows: list[Any], adjacency: Adjacency, *, beyond: bool) -> Iter
     def owned(given: Iterable[Strange]) -> list[Strange]:
         return [Strange(with_field(one.record, field, rows[own[0]][field]), one.labels, one.field) for one in given]
 
-    made = [*outside_records(rows), *strange_records(rows)] if beyond else []
+    made = [*outside_records(rows), *strange_records(rows, scope.named)] if scope.beyond else []
     strange, ends = owned(made), owned([*_corners(rows), *_chosen(rows, made)[:4]])
     many = [owned(Strange(record, _REAL) for record in rows[:count]) for count in (_MOST_TIED, 4, 16)]
     for base, words in ((others, "a user beside the others"), ([], "a user alone")):
@@ -88,6 +106,10 @@ def search_users(rows: list[Any], adjacency: Adjacency, *, beyond: bool) -> Iter
                 (_draft([*base, *[one] * _MOST_TIED], base, f"{words}, with tied records") for one in ends),
             ]
         )
+    known = [[rows[place] for place in places] for places in users.values()]
+    for number in range(scope.walks):
+        for one, other in pairwise(user_walk(known, rows, field, number)):
+            yield Draft(one, other, WALK, way=-1 - number)
 
 
 def _in_turn(families: Iterable[Iterator[Draft]]) -> Iterator[Draft]:
@@ -130,6 +152,19 @@ def _by_kind(strange: Sequence[Strange]) -> list[list[Strange]]:
 def _numeric(strange: Sequence[Strange], *labels: str) -> list[Strange]:
     """The records that have one of some labels in all fields."""
     return [one for label in labels for one in strange if one.field is None and one.labels == {label}]
+
+
+def _special(rows: Sequence[Any], strange: Sequence[Strange]) -> list[Strange]:
+    """Records that a walk meets beside those of the data and mixtures of them."""
+    return [*_corners(rows), *_numeric(strange, ZERO, HIGH, MISSING), *(one for one in strange if NAMED in one.labels)]
+
+
+def _sized(rows: list[Any], sizes: Iterable[int]) -> Iterator[Draft]:
+    """As many records as a number that the source names, and one more or less."""
+    for size in sizes:
+        found = [*islice(cycle(rows), size + 1)]
+        yield _draft(found[:size], found[: size - 1], "as many records as a number in the source")
+        yield _draft(found, found[:size], "as many records as a number in the source")
 
 
 def _chosen(rows: Sequence[Any], strange: Sequence[Strange]) -> list[Strange]:
@@ -259,7 +294,7 @@ def _ways_of_size(rows: list[Any], strange: list[Strange]) -> Iterator[_Way]:
     shorter = [(_REAL, [ordered[:count] for count in range(len(ordered), -1, -1)]) for ordered in (base, *_arranged(base))]
     longer = [
         (one.labels, [[*base, *[one.record] * count] for count in range(more + 1)])
-        for one in (*_numeric(strange, HIGH), *_corners(base), *_numeric(strange, ZERO))
+        for one in (*_numeric(strange, HIGH), *_corners(base), *_lacking(rows), *_numeric(strange, ZERO))
     ]
     for ways in zip_longest(shorter, longer):
         yield from (way for way in ways if way is not None)
@@ -274,6 +309,6 @@ def _ways_of_values(rows: list[Any], strange: list[Strange], adjacency: Adjacenc
         if adjacency.kind == "zero_out"
         else [*_corners(rows), *_numeric(strange, ZERO, HIGH)]
     )
-    for one in ends:
+    for one in (*ends, *_lacking(rows)):
         way = [[*[one.record] * count, *rows[count:]] for count in range(len(rows) + 1)]
         yield one.labels, [way[0], *(after for before, after in pairwise(way) if not same(before, after))]

@@ -6,6 +6,8 @@ import math
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
 from typing import Any, Final
 
 from dpaudit.auditor.data.domains import (
@@ -14,6 +16,7 @@ from dpaudit.auditor.data.domains import (
     LABELS,
     LOW,
     MINUS,
+    NAMED,
     OTHER,
     OUTSIDE,
     ZERO,
@@ -24,6 +27,7 @@ from dpaudit.auditor.data.domains import (
     values_outside,
 )
 from dpaudit.auditor.data.fields import fields_of, value_at, with_field
+from dpaudit.auditor.data.named import NOTHING, Named
 
 _MOST_FIELDS: Final = 8
 _MOST_LOOKED: Final = 1000
@@ -45,10 +49,10 @@ class Strange:
         return found if self.field is None else f"{found} in field {self.field}"
 
 
-def strange_records(rows: Sequence[Any]) -> list[Strange]:
-    """Records unlike the data: in all fields at once, in alternating ones, then in one."""
+def strange_records(rows: Sequence[Any], named: Named = NOTHING) -> list[Strange]:
+    """Records unlike the data: in all fields at once, in alternating ones, as the source names them, then in one field."""
     base, values = rows[len(rows) // 2], _values_by_field(rows)
-    found = [*_in_all_fields(base, values), *_in_turns(base, values)]
+    found = [*_in_all_fields(base, values), *_in_turns(base, values), *_named(rows, named)]
     for field, known in list(values.items())[:_MOST_FIELDS] if len(values) > 1 else []:
         place = list(values).index(field)
         found += [Strange(put_values(base, {field: value}), frozenset({label}), place) for label, value in known.items()]
@@ -127,8 +131,27 @@ def _in_turns(base: Any, values: Mapping[Any, Mapping[str, Any]]) -> Iterator[St
             yield Strange(put_values(base, turned), frozenset({LOW, HIGH}))
 
 
+def _named(rows: Sequence[Any], named: Named) -> list[Strange]:
+    """Records with a value that the source names, in one field; in numbers that are codes or shares there are none."""
+    base, found = rows[len(rows) // 2], list[Strange]()
+    for place, (field, column) in enumerate(list(_columns(rows).items())[:_MOST_FIELDS]):
+        held = [value for value in column if not is_missing(value)]
+        if not held:
+            continue
+        values: Sequence[Any] = ()
+        if all(isinstance(value, str) for value in held):
+            values = [text for text in named.texts if text not in held]
+        elif all(type(value) in {int, float} for value in held) and not (holds_codes(column) or holds_shares(column)):
+            whole = all(isinstance(value, int) for value in held)
+            values = [type(held[0])(one) for one in named.numbers if one not in held and (not whole or one == int(one))]
+        found += [
+            Strange(put_values(base, {field: value}), frozenset({NAMED}), place if field is not None else None) for value in values
+        ]
+    return found
+
+
 def sort_key(record: Any) -> tuple[Any, ...]:
     """Order records by their fields; missing values come first."""
     values = [value_at(record, field) for field in fields_of(record)]
-    known = [isinstance(value, (numbers.Real, str)) and not is_missing(value) for value in values]
+    known = [isinstance(value, (numbers.Real, Decimal, date, str)) and not is_missing(value) for value in values]
     return tuple((is_known, value if is_known else 0) for is_known, value in zip(known, values, strict=True))

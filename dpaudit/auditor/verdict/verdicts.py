@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
+from dpaudit.auditor.attack.distances import RARER
 from dpaudit.auditor.attack.searching import ERRORS, NO_NUMBER, UNTRIED
 from dpaudit.auditor.checks.exact_law import EXACT_LAW
 from dpaudit.auditor.checks.independence import INDEPENDENT
@@ -30,7 +31,7 @@ _SMALL_DELTA: Final = Fraction(1, 100)
 _NEARLY: Final = Fraction(4, 5)
 """Share of a claim's epsilon that noise of bounded log-ratios shows at common outputs."""
 
-_OPEN: Final = (ERRORS, NO_NUMBER, UNTRIED)
+_OPEN: Final = (ERRORS, NO_NUMBER, RARER, UNTRIED)
 """What nobody judged and may break the claim: a value at which the function raises or gives no number, or that no run tried."""
 
 _DISPROVED: Final = {
