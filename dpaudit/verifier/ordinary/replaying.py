@@ -385,7 +385,7 @@ def _namespace(reading: Reading, tape: _Tape) -> dict[str, Any]:
         name: getattr(builtins, name)
         for name in (
             *names.split(),
-            *["round", "set", "sorted", "staticmethod", "str", "sum", "super", "tuple", "zip", "object", "type"],
+            *["round", "set", "sorted", "staticmethod", "str", "sum", "super", "tuple", "zip", "object", "type", "classmethod"],
         )
     }
     allowed |= {"print": lambda *_, **__: None, "__build_class__": builtins.__build_class__, "__name__": "dataclasses"}
