@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from dpaudit.spec import LAWS
-from dpaudit.verifier.ordinary import arrays, draws, exponentials, formats, iterating, kinds, numbers, occurring, quantiles, subscripts, texts
+from dpaudit.verifier.ordinary import arrays, draws, exponentials, formats, iterating, kinds, numbers, occurring, quantiles, subscripts, tables, texts
 from dpaudit.verifier.ordinary.attributes import attribute
 from dpaudit.verifier.ordinary.calls import Sources, call, function_of
 from dpaudit.verifier.ordinary.refusing import refuse, teach
@@ -459,6 +459,8 @@ def _attribute(state: State, node: ast.Attribute) -> Value:
 def _subscript(state: State, node: ast.Subscript) -> Value:
     """An element."""
     owner = value_of(state, node.value)
+    if (part := tables.column(state, node, owner)) is not None:
+        return part
     if isinstance(node.slice, ast.Slice):
         return subscripts.sliced(state, node, owner, node.slice)
     return subscripts.element(state, node, owner, value_of(state, node.slice))

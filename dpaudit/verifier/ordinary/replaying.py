@@ -465,6 +465,10 @@ def _argument(reading: Reading, scope: dict[str, Any], name: str, form: str, giv
         import numpy as np
 
         return np.array(items, dtype=None if items else float)
+    if name in reading.state.matrices:
+        import numpy as np
+
+        return np.array(items, dtype=float).reshape(len(items), len(held.fields))
     return items
 
 
