@@ -17,6 +17,7 @@ from dpaudit.verifier.ordinary.values import (
     Counts,
     Dictionary,
     Groups,
+    Hollow,
     Items,
     Kinds,
     Opaque,
@@ -40,10 +41,16 @@ TRUTH: Final = frozenset({"np.bool"})
 _OF_TYPE: Final = {"int": "np.int", "float": "np.float", "Fraction": "np.float", "bool": "np.bool"}
 
 
+TABLES: Final[list[Callable[[State, ast.AST, Sequence], Ref]]] = []
+FILLED: Final[list[Callable[[State, list[Value]], tuple[list[Value], bool]]]] = []
+PAIRED: Final[list[Callable[[State, ast.AST, list[Any]], None]]] = []
+"""What makes arrays of records and of sums over them, and owes what operations on both need."""
+
+
 def is_array(state: State, found: Value) -> bool:
     """True for an array, and for data of which nothing says that they are none."""
     held = state.object(found) if isinstance(found, Ref) else None
-    return isinstance(held, (Items, Sequence)) and held.form in ("array", "any")
+    return isinstance(held, Hollow) or (isinstance(held, (Items, Sequence)) and held.form in ("array", "any"))
 
 
 def held_by(state: State, node: ast.AST, found: Value) -> Items | Sequence:
@@ -102,6 +109,8 @@ def made_of(state: State, node: ast.AST, found: Value) -> Ref:
     state.real("arrays of floats")
     if isinstance(held, Items):
         return state.new(Items(alike(state, node, held.items), "array"))
+    if isinstance(held.value, Tuple) and TABLES:
+        return TABLES[0](state, node, held)
     if not isinstance(held.value, Scalar):
         raise refuse(node, "an array of records", "use one list for each field", "DPA706")
 
@@ -131,6 +140,7 @@ def elementwise(state: State, node: ast.AST, parts: list[Value], make: Make, *, 
             return texts.opaque(state, node, *numbers_only, *further)
         return element(state, node, make(*args))
 
+    parts, hollow = FILLED[0](state, parts)
     held: list[Any] = []
     for one in parts:
         if isinstance(one, (Ref, Tuple)):
@@ -152,6 +162,9 @@ def elementwise(state: State, node: ast.AST, parts: list[Value], make: Make, *, 
         return one_by_one(*held)
     sizes = {len(one.items) for one in held if isinstance(one, Items)}
     sequences = [one for one in held if isinstance(one, Sequence)]
+    widths = {len(one.value.items) for one in sequences if isinstance(one.value, Tuple)}
+    if widths and sizes <= widths and len(widths) == 1 and all(isinstance(one.value, Tuple) for one in sequences):
+        return _of_rows(state, node, held, one_by_one)
     if sizes and sequences:
         raise refuse(node, f"`{ast.unparse(node)}` of arrays of different lengths", "use arrays of one length", "DPA706")
     if sizes:
@@ -162,11 +175,30 @@ def elementwise(state: State, node: ast.AST, parts: list[Value], make: Make, *, 
             [array[place] if array is not None else one for array, one in zip(arrays, held, strict=True)]
             for place in range(sizes.pop())
         ]
-        return state.new(Items(alike(state, node, tuple(one_by_one(*args) for args in rounds)), "array"))
+        items = alike(state, node, tuple(one_by_one(*args) for args in rounds))
+        return state.new(Hollow(items) if hollow else Items(items, "array"))
 
     def together(values: list[Value]) -> tuple[None, Value]:
         rest = iter(values)
         return None, one_by_one(*(element(state, node, next(rest)) if isinstance(one, Sequence) else one for one in held))
+
+    return state.new(replace(iterating.beside(state, node, sequences, together), form="array"))
+
+
+def _of_rows(state: State, node: ast.AST, held: list[Any], make: Make) -> Value:
+    """An operation on each cell of tables; arrays that are written out go with each row, cell by cell."""
+    sequences = [one for one in held if isinstance(one, Sequence)]
+    PAIRED[0](state, node, held)
+
+    def together(values: list[Value]) -> tuple[None, Value]:
+        rest = iter(values)
+        rows = [next(rest) if isinstance(one, Sequence) else one for one in held]
+        width = next(len(one.items) for one in rows if isinstance(one, Tuple))
+        cells = (
+            make(*(element(state, node, one.items[place]) if isinstance(one, (Tuple, Items)) else one for one in rows))
+            for place in range(width)
+        )
+        return None, Tuple(tuple(cells))
 
     return state.new(replace(iterating.beside(state, node, sequences, together), form="array"))
 

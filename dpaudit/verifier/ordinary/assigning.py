@@ -33,7 +33,7 @@ def bind(state: State, target: ast.expr, found: Value) -> None:
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             values = _unpacked(state, target, found, len(parts))
             for part, value in zip(parts, values, strict=True):
-                bind(state, part, value)
+                bind(state, part.value if isinstance(part, ast.Starred) else part, value)
         case ast.Subscript(value=owner, slice=place):
             if isinstance(place, ast.Slice):
                 raise refuse(target, f"an assignment to `{ast.unparse(target)}`", "make a new list", "DPA705")
@@ -47,8 +47,6 @@ def bind(state: State, target: ast.expr, found: Value) -> None:
 
 def _unpacked(state: State, node: ast.expr, found: Value, size: int) -> list[Value]:
     """The parts of a value that is unpacked."""
-    if any(isinstance(one, ast.Starred) for one in getattr(node, "elts", [])):
-        raise refuse(node, f"an assignment to `{ast.unparse(node)}`", "write the names out", "DPA705")
     match found:
         case Tuple(items):
             values = list(items)
@@ -61,6 +59,11 @@ def _unpacked(state: State, node: ast.expr, found: Value, size: int) -> list[Val
             values = list(held.items)
         case _:
             raise refuse(node, f"`{ast.unparse(node)}`", "unpack tuples of as many values", "DPA703")
+    starred = [place for place, one in enumerate(getattr(node, "elts", [])) if isinstance(one, ast.Starred)]
+    if starred and len(values) >= size - 1:
+        # The rest in the middle is a new list.
+        first, last = starred[0], len(values) - (size - 1 - starred[0])
+        return [*values[:first], state.new(Items(tuple(values[first:last]))), *values[last:]]
     if len(values) != size:
         raise refuse(node, f"{len(values)} values for {size} names", "give as many names as values", "DPA704")
     return values

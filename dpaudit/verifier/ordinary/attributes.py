@@ -57,6 +57,9 @@ def attribute(state: State, node: ast.AST, owner: Value, name: str) -> Value:
             static = {key: function for key, function, style in methods if style == "static"}
             if name in static:
                 return static[name]
+            own = {key: function for key, function, style in methods if style == "class"}
+            if name in own:
+                return replace(own[name], bound=owner)
         case Scalar(origin=str(origin)) if ("[" in origin or "." in origin) and owner.kind != "str" and name in wording.METHODS:
             state.assume(owner.origin, "str", f".{name}")
         case Scalar(origin=str(origin), kind="str") if name in wording.METHODS and ("[" in origin or "." in origin):
@@ -88,7 +91,7 @@ def _of_class(state: State, node: ast.AST, owner: Value, kind: Class, name: str)
     """A method, property or constant of a class."""
     for key, function, style in kind.methods:
         if key == name:
-            bound = function if style == "static" else replace(function, bound=owner)
+            bound = function if style == "static" else replace(function, bound=kind if style == "class" else owner)
             return call(state, node, bound, [], {}) if style == "property" else bound
     if name in dict(kind.constants):
         return dict(kind.constants)[name]

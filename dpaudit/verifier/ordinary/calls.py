@@ -13,6 +13,7 @@ from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
     Builtin,
     Class,
+    Dictionary,
     Frame,
     Function,
     Instance,
@@ -22,6 +23,8 @@ from dpaudit.verifier.ordinary.values import (
     Partial,
     Poison,
     Record,
+    Ref,
+    Tuple,
     Value,
 )
 
@@ -77,6 +80,12 @@ def _called(state: State, node: ast.AST, function: Value, args: list[Value], nam
             return _called(state, node, inner, [*first, *args], {**dict(known), **named})
         case Class():
             return _instance(state, node, function, args, named)
+        case Ref() | Record():
+            held = state.object(function) if isinstance(function, Ref) else function
+            owner = held.owner if isinstance(held, (Instance, Record)) else None
+            for name, own, style in owner.methods if owner is not None else ():
+                if name == "__call__" and style == "":
+                    return _called(state, node, replace(own, bound=function), args, named)
         case Builtin(name):
             read = Sources.MODULES.get(name) if "." in name else Sources.PYTHON.get(name)
             if read is not None:
@@ -96,8 +105,6 @@ def _called(state: State, node: ast.AST, function: Value, args: list[Value], nam
 def function_of(state: State, node: ast.FunctionDef | ast.Lambda) -> Function:
     """A function that is defined here: its defaults are evaluated now."""
     arguments = node.args
-    if arguments.vararg or arguments.kwarg:
-        raise refuse(node, "*args or **kwargs", "name the arguments")
     plain = [*arguments.posonlyargs, *arguments.args]
     pairs = list(zip(plain[len(plain) - len(arguments.defaults) :], arguments.defaults, strict=True))
     pairs += [
@@ -106,17 +113,25 @@ def function_of(state: State, node: ast.FunctionDef | ast.Lambda) -> Function:
     return Function(node, state.frame, tuple((one.arg, state.value(default)) for one, default in pairs))
 
 
-def bound_arguments(node: ast.AST, function: Function, args: list[Value], named: Mapping[str, Value]) -> dict[str, Value]:
+def bound_arguments(state: State, node: ast.AST, function: Function, args: list[Value], named: Mapping[str, Value]) -> dict[str, Value]:
     """Arguments by the names of parameters, as Python binds them."""
     arguments = function.node.args
     before = [one.arg for one in arguments.posonlyargs]
     plain = [*before, *(one.arg for one in arguments.args)]
     names = [*plain, *(one.arg for one in arguments.kwonlyargs)]
     found = dict(zip(plain, args, strict=False))
-    wrong = len(args) > len(plain) or set(found) & set(named) or not set(named) <= set(names) - set(before)
-    found |= dict(named)
+    rest = {name: value for name, value in named.items() if arguments.kwarg and name not in set(names) - set(before)}
+    wrong = len(args) > len(plain) and arguments.vararg is None
+    wrong = wrong or bool(set(found) & (set(named) - set(rest))) or not set(named) - set(rest) <= set(names) - set(before)
+    found |= {name: value for name, value in named.items() if name not in rest}
     for name, value in function.defaults:
         found.setdefault(name, value)
+    if not wrong and arguments.vararg is not None:
+        found[arguments.vararg.arg] = Tuple(tuple(args[len(plain) :]))
+        names = [*names, arguments.vararg.arg]
+    if not wrong and arguments.kwarg is not None:
+        found[arguments.kwarg.arg] = state.new(Dictionary(tuple(rest.items())))
+        names = [*names, arguments.kwarg.arg]
     if wrong or set(found) != set(names):
         raise refuse(node, f"`{ast.unparse(node)}`", f"its arguments are {', '.join(names) or 'none'}", "DPA706")
     return found
@@ -125,7 +140,7 @@ def bound_arguments(node: ast.AST, function: Function, args: list[Value], named:
 def _invoked(state: State, node: ast.AST, function: Function, args: list[Value], named: dict[str, Value]) -> Value:
     """What a function of the source returns."""
     given_args = args if function.bound is None else [function.bound, *args]
-    found = bound_arguments(node, function, given_args, named)
+    found = bound_arguments(state, node, function, given_args, named)
     if state.calls >= _DEEPEST:
         raise refuse(node, f"`{ast.unparse(node)}`, which calls itself or goes too deep,", "write a loop", "DPA706")
     names = state.scopes.names_of(function.node)

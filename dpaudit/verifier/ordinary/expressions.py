@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from dpaudit.spec import LAWS
-from dpaudit.verifier.ordinary import arrays, draws, exponentials, formats, iterating, kinds, numbers, occurring, quantiles, subscripts, texts
+from dpaudit.verifier.ordinary import arrays, draws, exponentials, formats, iterating, kinds, numbers, occurring, quantiles, subscripts, tables, texts
 from dpaudit.verifier.ordinary.attributes import attribute
 from dpaudit.verifier.ordinary.calls import Sources, call, function_of
 from dpaudit.verifier.ordinary.refusing import refuse, teach
@@ -128,10 +128,16 @@ def _tuple(state: State, node: ast.Tuple) -> Value:
 
 def _plain(state: State, nodes: list[ast.expr]) -> tuple[Value, ...]:
     """Elements that are written out."""
+    found: list[Value] = []
     for one in nodes:
-        if isinstance(one, ast.Starred):
+        if not isinstance(one, ast.Starred):
+            found.append(quantiles.settled(state, one, value_of(state, one)))
+            continue
+        items = iterating.drained(state, one, value_of(state, one.value))
+        if isinstance(items, Sequence) or any(guard is not None for guard, _ in items):
             raise refuse(one, f"`{ast.unparse(one)}`", "write the elements out")
-    return tuple(quantiles.settled(state, one, value_of(state, one)) for one in nodes)
+        found += [value for _, value in items]
+    return tuple(found)
 
 
 def _list(state: State, node: ast.List) -> Value:
@@ -151,7 +157,12 @@ def _dict(state: State, node: ast.Dict) -> Value:
     entries: dict[Any, Value] = {}
     for key, one in zip(node.keys, node.values, strict=True):
         if key is None:
-            raise refuse(node, "`**` in a dictionary", "write its entries out")
+            inner = value_of(state, one)
+            held = state.object(inner) if isinstance(inner, Ref) else None
+            if not isinstance(held, Dictionary):
+                raise refuse(node, "`**` in a dictionary", "write its entries out")
+            entries |= dict(held.entries)
+            continue
         name = subscripts.key_of(state, key, value_of(state, key))
         entries[name] = value_of(state, one)
     return state.new(Dictionary(tuple(entries.items())))
@@ -208,6 +219,8 @@ def operated(state: State, node: ast.AST, op: ast.operator, left: Value, right: 
     match held[0], op, held[1]:
         case Items(items, "list"), ast.Add(), Items(others, "list"):
             return state.new(Items((*items, *others)))
+        case Dictionary(entries, ""), ast.BitOr(), Dictionary(others, ""):
+            return state.new(Dictionary(tuple({**dict(entries), **dict(others)}.items())))
         case Tuple(items), ast.Add(), Tuple(others):
             return Tuple((*items, *others))
         case (Items(items, "list"), ast.Mult(), Scalar(kind="int", known=int(times))) if len(items) * times <= 256:
@@ -446,6 +459,8 @@ def _attribute(state: State, node: ast.Attribute) -> Value:
 def _subscript(state: State, node: ast.Subscript) -> Value:
     """An element."""
     owner = value_of(state, node.value)
+    if (part := tables.column(state, node, owner)) is not None:
+        return part
     if isinstance(node.slice, ast.Slice):
         return subscripts.sliced(state, node, owner, node.slice)
     return subscripts.element(state, node, owner, value_of(state, node.slice))
@@ -460,9 +475,14 @@ def _call(state: State, node: ast.Call) -> Value:
         function = value_of(state, node.func)
     args, named = _plain(state, node.args), {}
     for one in node.keywords:
-        if one.arg is None:
+        if one.arg is not None:
+            named[one.arg] = value_of(state, one.value)
+            continue
+        inner = value_of(state, one.value)
+        held = state.object(inner) if isinstance(inner, Ref) else None
+        if not isinstance(held, Dictionary) or not all(isinstance(key, str) and key not in named for key, _ in held.entries):
             raise refuse(node, "`**` in a call", "name the arguments")
-        named[one.arg] = value_of(state, one.value)
+        named |= dict(held.entries)
     return call(state, node, function, list(args), named)
 
 

@@ -139,7 +139,7 @@ def admit(source: Source) -> None:
 
 def generators(source: Source) -> Iterator[ast.FunctionDef]:
     """Yield the functions of a file that yield, but for the one that is read: each is called to be gone through."""
-    for one in source.tree.body:
+    for one in ast.walk(source.tree):
         if isinstance(one, ast.FunctionDef) and one is not source.function and any(True for _ in _own_yields(one)):
             yield one
 
@@ -189,12 +189,11 @@ def _check_names(source: Source, bound: Counter[str]) -> None:
         if name in _TYPE_NAMES and meanings.get(name) not in _TYPE_NAMES[name]:
             raise refuse(source.tree.body[0], f"the name {name}, which means a type in annotations,", "use another name", "DPA702")
     for node, name in bindings(source.tree):
-        if name in ("property", "staticmethod"):
-            raise refuse(node, f"the name {name}", "use another name", "DPA702")
-    for node, name in bindings(source.function):
-        if name in _RESERVED:
+        if name in ("property", "staticmethod", "classmethod"):
             raise refuse(node, f"the name {name}", "use another name", "DPA702")
     for one in source.function.args.args:
+        if one.arg in _RESERVED:
+            raise refuse(one, f"the parameter name {one.arg}", f"call it {one.arg}_value", "DPA702")
         if "__" in one.arg or (
             hasattr(builtins, one.arg) and one.arg not in ("data", "input", "iter", "filter", "range", "map", "id")
         ):
@@ -238,7 +237,7 @@ def _check_node(node: ast.AST, classes: set[int]) -> None:
 def _check_decorator(node: ast.expr) -> None:
     """Refuse decorators but those whose names mean `@spec`, `@dataclass`, `@property` and `@staticmethod`."""
     head = node.func if isinstance(node, ast.Call) else node
-    if not isinstance(head, ast.Name) or head.id not in ("spec", "claim", "property", "staticmethod"):
+    if not isinstance(head, ast.Name) or head.id not in ("spec", "claim", "property", "staticmethod", "classmethod"):
         raise refuse(node, "a decorator", "take it away: it may change the function")
     if any(isinstance(part, (ast.Call, ast.Lambda, ast.Attribute)) for part in ast.walk(node) if part not in (node, head)):
         raise refuse(node, f"`{ast.unparse(node)}`", "write its arguments out")
@@ -261,7 +260,7 @@ def _check_stores(kind: ast.ClassDef) -> None:
         for part in ast.walk(one):
             if isinstance(part, ast.Attribute) and not isinstance(part.ctx, ast.Load):
                 fits = isinstance(part.value, ast.Name) and part.value.id == own and not rebound
-                by_itself = one.decorator_list or (one.name.startswith("__") and one.name not in ("__init__", "__post_init__"))
+                by_itself = one.decorator_list or (one.name.startswith("__") and one.name not in ("__init__", "__post_init__", "__call__"))
                 if not fits or by_itself:
                     raise refuse(
                         part, f"an assignment to `{ast.unparse(part)}`", "return the new value instead of storing it", "DPA706"
@@ -312,7 +311,7 @@ def load(state: State, source: Source) -> None:
                 for name, meaning in imported(node):
                     state.bind(name, meaning)
             case ast.FunctionDef():
-                if any(isinstance(one, ast.Name) and one.id in ("property", "staticmethod") for one in node.decorator_list):
+                if any(isinstance(one, ast.Name) and one.id in ("property", "staticmethod", "classmethod") for one in node.decorator_list):
                     raise refuse(node.decorator_list[0], "a decorator outside of a class", "take it away", "DPA702")
                 state.bind(node.name, function_of(state, node))
             case ast.ClassDef():
@@ -363,13 +362,13 @@ def _class(state: State, node: ast.ClassDef) -> Class:
                     raise refuse(one, f"`{ast.unparse(one)}` in a class", "use numbers, texts and tuples")
                 constants.append((name, value))
             case ast.FunctionDef(name=name, decorator_list=decorators):
-                special = {"__init__"} if style == "plain" else {"__post_init__"} if style != "tuple" else set()
+                special = {"__init__", "__call__"} if style == "plain" else {"__post_init__", "__call__"} if style != "tuple" else set()
                 if name.startswith("__") and name not in special:
                     raise refuse(one, f"the method {name}", "leave it out: Python calls it by itself")
                 word = decorators[0].id if decorators and isinstance(decorators[0], ast.Name) else ""
-                if len(decorators) > 1 or (decorators and word not in ("property", "staticmethod")):
+                if len(decorators) > 1 or (decorators and word not in _WORDS):
                     raise refuse(one, "a decorator", "take it away: it may change the function")
-                methods.append((name, function_of(state, one), {"property": "property", "staticmethod": "static"}.get(word, "")))
+                methods.append((name, function_of(state, one), _WORDS.get(word, "")))
             case _:
                 raise refuse(one, f"`{ast.unparse(one).splitlines()[0]}` in a class", "keep fields, constants and methods")
         seen[name] += 1
@@ -381,6 +380,8 @@ def _class(state: State, node: ast.ClassDef) -> Class:
     return Class(node.name, style, tuple(fields), tuple(methods), tuple(constants))
 
 
+_WORDS: Final = {"property": "property", "staticmethod": "static", "classmethod": "class"}
+"""The decorators of methods, and what they make of one."""
 _FIELD_TYPES: Final = frozenset(
     {
         "bool", "dict", "float", "int", "list", "str", "tuple", "fractions.Fraction", "numpy.ndarray", "numpy.float64",

@@ -309,8 +309,10 @@ _EFFECT: Final = re.compile("raise|noise__|break")
 def taken_ahead(state: State, node: ast.AST, found: Ref, held: Iterator) -> Value:
     """What a generator function yields, for a loop that goes through it: nothing that the loop does may show to the function."""
     waiting, seen = list(references(held.parts)), set[int]()
-    while waiting:
-        address = waiting.pop()
+    around = state.heap[held.frame]
+    closed = isinstance(around, Frame) and around.outer != state.global_frame
+    while waiting or closed:
+        address = waiting.pop() if waiting else -1
         if address not in state.shared:
             raise refuse(node, f"a loop over `{ast.unparse(node)}`", "make a list of it first, list(...)", "DPA706")
         if address not in seen:

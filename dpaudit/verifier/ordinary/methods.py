@@ -134,6 +134,13 @@ def _of_dictionary(state: State, node: ast.AST, owner: Value, name: str, args: A
             return state.new(Iterator(name, (owner,)))
     if name == "copy" and isinstance(held, Dictionary) and not args and not named:
         return state.new(held)
+    if name == "update" and isinstance(held, Dictionary) and len(args) <= 1 and not growing(state, owner.address):
+        other = state.object(args[0]) if args and isinstance(args[0], Ref) else Dictionary()
+        # A Counter adds up instead.
+        if isinstance(other, Dictionary) and held.default != "counter" and (not args or isinstance(args[0], Ref)):
+            cells = {**dict(held.entries), **dict(other.entries), **named}
+            state.change(node, owner.address, replace(held, entries=tuple(cells.items())))
+            return Nothing()
     if name in ("update", "pop", "clear", "popitem", "most_common", "elements", "subtract"):
         raise refuse(node, f"`.{name}` of a dictionary", "assign its entries one by one", "DPA705")
     return None

@@ -279,7 +279,9 @@ def _type_of(
         made.fields = {}
     if made.inner:
         nested.widened(learned, name, made)
-    if made.form == "list" and (made.why.startswith("assumed") or made.rows):
+    if made.form == "list" and (
+        made.why.startswith("assumed") or made.rows or (made.shape == "array" and f"{name}[]" in learned.types)
+    ):
         _assumed_fields(learned, name, made)
     for field_name, one in learned.made.get(name, {}).items():
         if one.field in made.fields and field_name not in made.fields:

@@ -200,6 +200,8 @@ def _sequence(state: State, data: Data, name: str, kind: Type, mark: str, *, pri
         value = Record(kind.owner, tuple((one, part(one)) for one in plain))
     else:
         value = Tuple(tuple(part(str(one)) for one in range(len(plain))))
+    if kind.shape == "array" and set(plain) != {""}:
+        state.matrices.add(name)
     core = mark if private else data.lengths[name]
     lines = [(0, f"for {place} in range(0, len({core})):", state.line)]
     if private:

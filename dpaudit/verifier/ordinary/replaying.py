@@ -112,6 +112,10 @@ class _Tape:
         self.place -= self.second
         return ((2 * chance - 1 if kept else 2 - 2 * chance),), keeps is kept
 
+    def is_uniform(self) -> bool:
+        """True if the next noise is made of a uniform number."""
+        return self.place < len(self.drawn) and self.drawn[self.place][0].endswith(("__up", "__down"))
+
     def uniform(self) -> float:
         """The uniform number of which the source makes the next noise."""
         wanted, given, value = self.drawn[self.place] if self.place < len(self.drawn) else ("", (), 0)
@@ -159,11 +163,15 @@ class _Coin:
             self.number = self.tape.uniform()
         return self.number
 
+    def _is_number(self) -> bool:
+        """True if noise is made of it."""
+        return self.number is not None or self.tape.is_uniform()
+
     def __lt__(self, chance: Any) -> bool:
-        return float(self) < chance if self.number is not None else bool(self.tape.next("bernoulli", chance))
+        return float(self) < chance if self._is_number() else bool(self.tape.next("bernoulli", chance))
 
     def __gt__(self, chance: Any) -> bool:
-        return float(self) > chance if self.number is not None else bool(self.tape.next("bernoulli", 1 - chance))
+        return float(self) > chance if self._is_number() else bool(self.tape.next("bernoulli", 1 - chance))
 
     __le__, __ge__ = __lt__, __gt__
 
@@ -377,7 +385,7 @@ def _namespace(reading: Reading, tape: _Tape) -> dict[str, Any]:
         name: getattr(builtins, name)
         for name in (
             *names.split(),
-            *["round", "set", "sorted", "staticmethod", "str", "sum", "super", "tuple", "zip", "object", "type"],
+            *["round", "set", "sorted", "staticmethod", "str", "sum", "super", "tuple", "zip", "object", "type", "classmethod"],
         )
     }
     allowed |= {"print": lambda *_, **__: None, "__build_class__": builtins.__build_class__, "__name__": "dataclasses"}
@@ -457,6 +465,10 @@ def _argument(reading: Reading, scope: dict[str, Any], name: str, form: str, giv
         import numpy as np
 
         return np.array(items, dtype=None if items else float)
+    if name in reading.state.matrices:
+        import numpy as np
+
+        return np.array(items, dtype=float).reshape(len(items), len(held.fields))
     return items
 
 

@@ -73,8 +73,9 @@ _SIGNATURES: Final[dict[str, tuple[str, ...]]] = {
     **{f"numpy.{name}": ("x1: operand, x2: operand, /",) for name in ("maximum", "minimum")},
     **{
         f"numpy.{name}": ("a: array",)
-        for name in ("all", "amax", "amin", "any", "argmax", "argmin", "count_nonzero", "max", "mean", "min", "sum")
+        for name in ("all", "amax", "amin", "any", "argmax", "argmin", "count_nonzero", "max", "min")
     },
+    **{f"numpy.{name}": ("a: array, axis = None",) for name in ("mean", "sum")},
     **{f"numpy.{name}": ("a: operand, decimals: whole = 0",) for name in ("around", "round")},
     "numpy.arange": ("start: whole, stop: whole = None, step: whole = None, /",),
     "numpy.array": ("object: array, dtype = None",),
@@ -93,7 +94,8 @@ _SIGNATURES: Final[dict[str, tuple[str, ...]]] = {
     "numpy.unique": ("ar: array",),
     "numpy.where": ("condition: array, x: operand, y: operand, /",),
     "numpy.zeros": ("shape, dtype = None",),
-    **{f"array.{name}": ("a: array, /",) for name in ("all", "any", "argmax", "argmin", "max", "mean", "min", "sum")},
+    **{f"array.{name}": ("a: array, /",) for name in ("all", "any", "argmax", "argmin", "max", "min")},
+    **{f"array.{name}": ("a: array, /, axis = None",) for name in ("mean", "sum")},
     "array.clip": ("a: array, min: end = None, max: end = None",),
     "array.round": ("a: array, decimals: whole = 0",),
 }  # fmt: skip

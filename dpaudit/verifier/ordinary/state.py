@@ -122,6 +122,7 @@ class State:
     parameters: set[str] = field(default_factory=set)  # public parameters that are no lists
     sizes: dict[str, tuple[int, Sequence]] = field(default_factory=dict)  # for each private length its list, as it was then
     columns: dict[str, tuple[str, str]] = field(default_factory=dict)  # how a record reads a list of the core, and its place
+    matrices: set[str] = field(default_factory=set)  # lists that are passed as arrays with columns
     fields: dict[str, tuple[str, str]] = field(default_factory=dict)  # the parameter and field of a list of the core
     words: dict[int, str] = field(default_factory=dict)  # texts that random data have, by the numbers that stand for them
     ends: dict[str, tuple[str, str]] = field(default_factory=dict)  # public ends between which all values of a list lie

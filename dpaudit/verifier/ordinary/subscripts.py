@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from dpaudit.verifier.ordinary import nested, numbers, wording
 from dpaudit.verifier.ordinary.lines import Again
@@ -35,6 +35,10 @@ from dpaudit.verifier.ordinary.values import (
     Value,
     mapped,
 )
+
+
+_ZEROS: Final = ("counter", "int", "float")
+"""The defaults of dictionaries that count: any key begins at 0 there."""
 
 
 def key_of(state: State, node: ast.AST, found: Value) -> Any:
@@ -210,8 +214,8 @@ def entry(state: State, node: ast.AST, owner: Ref, key: Value, default: Value | 
     if isinstance(held, Groups):
         return state.parts.grouped(state, node, held, name, default)
     fills = isinstance(held, Growing) or (isinstance(held, Dictionary) and not held.entries and growing(state, owner.address))
-    if fills and not name.is_known:
-        kept = held.before if isinstance(held, Growing) else held
+    kept = held.before if isinstance(held, Growing) else held
+    if fills and (not name.is_known or getattr(kept, "default", "") in _ZEROS):
         zero = isinstance(default, Scalar) and default.known == 0 and default.types == numbers.INT
         there = (owner.address, name.code, "number") in state.ensured and default is None
         if default is None and (getattr(kept, "default", "") == "list" or (owner.address, name.code, "list") in state.ensured):
@@ -375,7 +379,7 @@ def assign(state: State, node: ast.AST, owner: Value, place: Value, value: Value
             name = scalar_key(state, node, place)
             if not entries and not name.is_known and state.parts.entered(state, node, owner, name, value):
                 return
-            if not entries and not name.is_known and growing(state, owner.address):
+            if not entries and (not name.is_known or held.default in _ZEROS) and growing(state, owner.address):
                 _count(state, node, owner.address, name, value)
                 return
             if name.is_known:

@@ -373,6 +373,13 @@ class Sequence(_Whole):
 
 
 @dataclass(frozen=True)
+class Hollow(_Whole):
+    """An array with one number for each column of a table, or the number 0 where the table has no rows."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
 class Kinds(_Whole):
     """A set of private values."""
 
@@ -436,7 +443,7 @@ class Spent(_Whole):
 
 
 Object: TypeAlias = (
-    Items | Dictionary | Frame | Instance | Sequence | Kinds | Ranked | Counts | Groups | Output | Growing | Iterator | Spent
+    Items | Dictionary | Frame | Instance | Sequence | Hollow | Kinds | Ranked | Counts | Groups | Output | Growing | Iterator | Spent
 )
 
 

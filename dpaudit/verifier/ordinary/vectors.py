@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
 
-from dpaudit.verifier.ordinary import arrays, iterating, numbers, texts
+from dpaudit.verifier.ordinary import arrays, iterating, numbers, tables, texts
 from dpaudit.verifier.ordinary.calls import Sources, given
 from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.signatures import check
@@ -110,7 +110,12 @@ def _filled(value: int | None) -> Any:
 
 def _sum(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     """`np.sum` of one axis."""
-    found = arrays.held_by(state, node, given(node, args, named, "a")["a"])
+    parts = given(node, args, named, "a", "axis?")
+    axis = parts.get("axis", Nothing())
+    found = arrays.held_by(state, node, parts["a"])
+    if isinstance(found, Sequence) and isinstance(found.value, Tuple) and found.form == "array":
+        return tables.summed(state, node, found, axis, mean=False)
+    _check_axis(node, axis)
     state.real("sums by numpy")
     start = numbers.constant(state, 0)
     if isinstance(found, Sequence):
@@ -150,7 +155,18 @@ def _counting(found: Sequence) -> Sequence:
 
 def _mean(state: State, node: ast.AST, args: Args, named: Named) -> Value:
     """`np.mean` of one axis."""
-    return arrays.mean(state, node, given(node, args, named, "a")["a"], arrays.FLOAT)
+    parts = given(node, args, named, "a", "axis?")
+    held = state.object(parts["a"]) if isinstance(parts["a"], Ref) else None
+    if isinstance(held, Sequence) and isinstance(held.value, Tuple) and held.form == "array":
+        return tables.summed(state, node, held, parts.get("axis", Nothing()), mean=True)
+    _check_axis(node, parts.get("axis", Nothing()))
+    return arrays.mean(state, node, parts["a"], arrays.FLOAT)
+
+
+def _check_axis(node: ast.AST, axis: Value) -> None:
+    """Refuse an axis that an array of numbers does not have."""
+    if not isinstance(axis, Nothing) and not (isinstance(axis, Scalar) and type(axis.known) is int and axis.known == 0):
+        raise refuse(node, f"`{ast.unparse(node)}`", "leave axis out", "DPA706")
 
 
 def _clip(state: State, node: ast.AST, args: Args, named: Named) -> Value:
@@ -492,3 +508,6 @@ def fill() -> None:
     }  # fmt: skip
     Sources.MODULES.update({f"numpy.{name}": read for name, read in functions.items()})
     Sources.METHODS["array"] = _of_array
+    arrays.TABLES.append(tables.made_of)
+    arrays.FILLED.append(tables.filled)
+    arrays.PAIRED.append(tables.paired)
