@@ -10,9 +10,11 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from learners.solvers.newton import newton_steps, normal_model
+from learners.solvers.pooling import Pool, pooled_steps
 from learners.solvers.profile import Standard, sum_profile
 from learners.solvers.quasi_newton import preconditioner, release_axes
 from learners.solvers.slopes import LOGISTIC, SOFTMAX, UNIT, SlopeRule, balance, weigh_records, weighted_rule
+from learners.solvers.whitening import whiten
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from learners.rows.rows import Rows
     from learners.solvers.newton import Move
     from learners.solvers.plans import SolverPlan
+    from learners.solvers.whitening import Whitened
     from mechanisms.sampling.random import BitSource
 
 WEIGHT_BITS: Final = 16
@@ -63,11 +66,31 @@ def _descend_standard(rows: Rows, plan: SolverPlan, source: BitSource | None, lo
     start = np.zeros(rows.steps.shape[1])
     if rule.start is not None:
         start[-1] = rule.start(standard.share) / (plan.intercept / 2.0**plan.lattice_bits)
-    model = normal_model(release_axes(made, plan, source, rule), plan, rule)
-    weights = _descend(made, plan, source, rule, newton_steps(model, rule), start, _FIRST_KEPT)
+    axes = release_axes(made, plan, source, rule)
     if rule.likely is not None and standard.known:
-        weights[-1] += model.rise(model.axes.inward(weights), rule.likely, standard.share)
+        pooled = _descend_whitened(whiten(standard, rows, axes, plan), plan, source, rule, start, standard)
+        return on_lattice(standard.undo(pooled, plan))
+    model = normal_model(axes, plan, rule)
+    weights = _descend(made, plan, source, rule, newton_steps(model, rule), start, _FIRST_KEPT)
     return on_lattice(standard.undo(weights, plan))
+
+
+def _descend_whitened(
+    white: Whitened,
+    plan: SolverPlan,
+    source: BitSource | None,
+    rule: SlopeRule,
+    start: NDArray[np.float64],
+    standard: Standard,
+) -> NDArray[np.float64]:
+    """Weights of standard rows by all gradients together, of rows that vary alike in every direction."""
+    if rule.likely is None:
+        raise ValueError("the loss has no probabilities")
+    model = normal_model(white.axes, plan, rule)
+    deviation = white.axes.noise / math.sqrt(plan.steps)
+    pool = Pool(model, white.axes.inward(start), standard.released_share(plan, rule.likely), deviation)
+    weights = _descend(white.short, plan, source, rule, pooled_steps(pool), start, plan.steps - 1, white.far)
+    return np.asarray(np.einsum("ij,j->i", white.back, weights))
 
 
 def linear_rule(outputs: int, weights: tuple[int, ...] | None = None, *, balanced: bool = False) -> SlopeRule:
@@ -111,13 +134,17 @@ def _descend(
     move: Move,
     start: NDArray[np.float64] | None = None,
     kept: int | None = None,
+    far: Rows | None = None,
 ) -> NDArray[np.float64]:
-    """The planned steps from a start, or zero, each a function of a released sum; averaged from one on, or the later half."""
+    """The planned steps from a start, or zero, each a function of a released sum; averaged from one on, or the later half.
+
+    Margins are those of the same records in other rows, if there are any, which may be longer: slopes have their bound all the same.
+    """
     shape = (rows.steps.shape[1], plan.outputs) if plan.outputs > 1 else rows.steps.shape[1:]
     weights, later = np.zeros(shape) if start is None else start, np.zeros(shape)
     first, noise = (plan.steps + 1) // 2 if kept is None else kept, plan.noise(plan.gradient)
     for step in range(plan.steps):
-        slopes = loss.slopes(rows.margins(on_lattice(weights)), rows.labels, plan.lattice_bits + WEIGHT_BITS)
+        slopes = loss.slopes((far or rows).margins(on_lattice(weights)), rows.labels, plan.lattice_bits + WEIGHT_BITS)
         slopes = weigh_records(slopes, rows.weights)
         slope = noise.release(rows.weighted_sum(slopes), source) / float(UNIT << plan.lattice_bits)
         if plan.outputs > 1:

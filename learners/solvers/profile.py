@@ -12,12 +12,14 @@ from learners.rows.ingest import to_rows
 from learners.rows.labels import WEIGHT_UNIT
 from learners.rows.rows import as_array
 from learners.solvers.plans import LABEL_TIMES
+from learners.solvers.pooling import NoisyShare
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from learners.rows.rows import Rows
     from learners.solvers.plans import SolverPlan
+    from learners.solvers.slopes import Bend
 
 _LENGTH: Final = 1.15
 """Standard rows are clipped where they are so many times longer than usual."""
@@ -121,11 +123,19 @@ class Standard:
         share, least = (old * self.share * self.weight + (1 - old) * seen) / weight, min(0.5, _FEWEST * least / weight)
         return min(max(share, least), 1 - least), weight
 
-    def apply(self, rows: Rows, plan: SolverPlan) -> Rows:
-        """Standard rows on the lattice of the plan, dense, each clipped by itself to its largest norm."""
+    def released_share(self, plan: SolverPlan, likely: Bend) -> NoisyShare:
+        """The share of the second class with the deviation of its noise."""
+        if plan.profile is None:
+            raise ValueError("the plan has no profile")
+        times = float((plan.records * LABEL_TIMES) << 2 * plan.lattice_bits) * math.sqrt(self.profiles) * self.weight
+        return NoisyShare(self.share, float(plan.profile.parameter("sigma")) / times, likely)
+
+    def apply(self, rows: Rows, plan: SolverPlan, reach: int = 0) -> Rows:
+        """Standard rows on the lattice of the plan, dense, each clipped by itself to 2**reach times its largest norm."""
         features = as_array(rows.steps)[:, :-1]
         moved = (features - self.centre) * (self.factors / 2.0**plan.lattice_bits)
-        made = to_rows(moved, rows.labels, feature_norm=1, lattice_bits=plan.lattice_bits, intercept=plan.intercept)
+        bits = plan.lattice_bits + reach
+        made = to_rows(moved, rows.labels, feature_norm=2**reach, lattice_bits=bits, intercept=plan.intercept)
         return replace(made, weights=rows.weights)
 
     def undo(self, weights: NDArray[np.float64], plan: SolverPlan) -> NDArray[np.float64]:

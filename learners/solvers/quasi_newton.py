@@ -42,7 +42,7 @@ def release_axes(rows: Rows, plan: SolverPlan, source: BitSource | None, loss: S
     matrix = np.zeros((rows.steps.shape[1],) * 2)
     matrix[upper] = noisy / (times * unit)
     deviation = float(plan.moment.parameter("sigma") / Fraction(OFF_DIAGONAL)) / unit
-    values, vectors = _eigen(matrix.T)
+    values, vectors = eigen(matrix.T)
     floor = loss.floor * 2 * math.sqrt(len(values)) * deviation
     noise = float(plan.gradient.parameter("sigma")) / float(UNIT << plan.lattice_bits) * math.sqrt(plan.steps)
     return Axes(np.maximum(values, floor), vectors, noise)
@@ -60,7 +60,7 @@ def _constant(axes: Axes, loss: SlopeRule) -> Move:
     return move
 
 
-def _eigen(lower: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def eigen(lower: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Eigenvalues and eigenvectors, by one thread."""
     with in_one_thread():
         values, vectors = np.linalg.eigh(lower, UPLO="L")

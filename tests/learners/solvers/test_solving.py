@@ -17,7 +17,7 @@ from learners.estimator import Public
 from learners.rows.ingest import checked_features, to_rows
 from learners.solvers.gradient import WEIGHT_BITS, on_lattice, solve
 from learners.solvers.plans import MOST_COLUMNS, default_plan
-from learners.solvers.quasi_newton import _eigen, preconditioner
+from learners.solvers.quasi_newton import eigen, preconditioner
 from learners.solvers.slopes import LOGISTIC, UNIT, logistic_slopes, softmax_slopes
 from mechanisms import GaussianMechanism, source_from
 
@@ -70,7 +70,7 @@ def test_the_number_of_threads_changes_no_bit():
     found = set()
     for threads in (1, 2, 4):
         with threadpool_limits(limits=threads):
-            parts = [*_eigen(random + random.T), solve(rows_of(features, labels, plan), plan, noise())]
+            parts = [*eigen(random + random.T), solve(rows_of(features, labels, plan), plan, noise())]
         found.add(b"".join(part.tobytes() for part in parts))
     assert 1 == len(found)
 
