@@ -1,4 +1,4 @@
-"""Alignments that look at later noise: the winner moves by what keeps its lead over the others, as for a noisy maximum with its gap."""
+"""Alignments that look at later noise: a winner moves by what keeps its lead over the others, for a noisy maximum with its gap."""
 
 from __future__ import annotations
 

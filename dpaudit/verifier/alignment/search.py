@@ -110,15 +110,13 @@ class Search:
             return
         hiding |= self.given
         rounds = self.rounds()
-        thresholds, reversed_ = (
-            [one for one in narrow(self.program, self.pairs, failed=failed) if one.site not in self.given] for failed in (False, True)
-        )
+        thresholds, reversed_ = (self._narrow(failed=failed) for failed in (False, True))
         tested = any(one.tests for one in thresholds)
         longer = (*rounds, _MANY_ROUNDS) if rounds == ROUNDS else rounds
-        ahead = leads(self.program, self.pairs) if self.pointwise and not self.given and is_lead(self.program, self.pairs) else ()
         # Where all answers differ, hiding them costs as much in each round, which takes many rounds to find out.
-        late = tested and not self.pointwise and any(self.pairs.relation(name) in _EVERYWHERE for name, _ in self.pairs.contract.changes)
-        for first in (*self.alike, *ahead, *(() if late else (hiding,))):
+        everywhere = any(self.pairs.relation(name) in _EVERYWHERE for name, _ in self.pairs.contract.changes)
+        late = tested and not self.pointwise and everywhere
+        for first in (*self.alike, *self._ahead(), *(() if late else (hiding,))):
             if self.stands(first, rounds):
                 yield first
         if tested:
@@ -133,6 +131,15 @@ class Search:
             if shapes != earlier:
                 yield from self.fitted(shapes, longer, longer)
             earlier = shapes
+
+    def _narrow(self, *, failed: bool) -> list[Template]:
+        """The few shapes of thresholds."""
+        return [one for one in narrow(self.program, self.pairs, failed=failed) if one.site not in self.given]
+
+    def _ahead(self) -> tuple[Alignment, ...]:
+        """Alignments that look at later noise, where a number is put out beside an index."""
+        fits = self.pointwise and not self.given and is_lead(self.program, self.pairs)
+        return tuple(leads(self.program, self.pairs)) if fits else ()
 
     def stands(self, alignment: Alignment, rounds: tuple[int, ...]) -> bool:
         """True if no example defeats an alignment without unknowns, as far as that is seen soon: a proof is tried anyway."""

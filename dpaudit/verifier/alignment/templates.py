@@ -54,6 +54,8 @@ from dpaudit.verifier.terms import (
 
 UNKNOWN: Final = "?"
 """Marks names whose value is unknown or does not depend linearly on the noise."""
+
+
 @dataclass(frozen=True)
 class Template:
     """The shape of one shift."""
@@ -113,7 +115,9 @@ def _alternatives(tests: list[Term]) -> Iterator[Term]:
     """The tests, one that asks for one of several things as often as there are such things."""
     for test in tests:
         path, asked = (test.args[:-1], test.args[-1]) if test.op is Op.AND else ((), test)
-        yield from (conjunction(*path, part) for part in (asked.args if asked.op is Op.OR else (asked,)))
+        both = asked.op is Op.NOT and asked.args[0].op is Op.AND
+        parts = map(negation, asked.args[0].args) if both else asked.args if asked.op is Op.OR else (asked,)
+        yield from (conjunction(*path, part) for part in parts)
 
 
 def templates(program: Program, pairs: Neighbours, output: Term | None, most: int = 1) -> tuple[Template, ...]:

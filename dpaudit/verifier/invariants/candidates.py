@@ -339,7 +339,8 @@ def _same_again(execution: Execution, loop: For | While, units: Iterable[Term]) 
             spent = variable(counter, Sort.REAL)
             yield less_equal(spent, multiply(rounds, absolute(shift)))
             every = (term for one in statements(execution.program.body) for term in terms_of(one) if not isinstance(one, Draw))
-            yield from (less_equal(multiply(divisor, spent), multiply(rounds, unit)) for divisor in divisors(*every) for unit in units)
+            for divisor in divisors(*every):
+                yield from (less_equal(multiply(divisor, spent), multiply(rounds, unit)) for unit in units)
 
 
 def _falling(body: Block) -> Iterator[Term]:

@@ -1,8 +1,8 @@
 """Shifts that look at noise drawn later: Theorem A', through one number, the largest or smallest of the other noisy values.
 
 A draw is *chosen* where a test over inputs, loop indices and the output looked at holds; the others are its *rivals*. Rivals stay
-where they are. A chosen draw may look at the largest noisy value of its rivals in either run, which its own noise does not enter, so
-that C3 and C4 hold in the order "rivals first". How many draws there are and their laws must be fixed by the form of the program.
+where they are. A chosen draw may look at the largest noisy value of its rivals in either run, which its own noise does not enter,
+so that C3 and C4 hold in the order "rivals first". How many draws there are and their laws must be fixed by the program's form.
 Ties of a chosen value with that number have probability 0, since the noise has a density.
 """
 
@@ -18,7 +18,6 @@ from dpaudit.verifier.product.runs import OTHER, Alignment, Misused, Run
 from dpaudit.verifier.product.walk import assigned_names, statements
 from dpaudit.verifier.terms import (
     FALSE,
-    TRUE,
     ZERO,
     Op,
     Sort,
@@ -118,7 +117,8 @@ class Rivals:
     def program(self, program: Program) -> Program:
         """The program with its rivals watched."""
         place = program.body[0].place
-        first = [Assign(place, str(name.value), value) for name, value in ((SO_FAR, constant(0, Sort.REAL)), (SEEN, FALSE), (PICKED, FALSE))]
+        values = ((SO_FAR, constant(0, Sort.REAL)), (SEEN, FALSE), (PICKED, FALSE))
+        first = [Assign(place, str(name.value), value) for name, value in values]
         sorts = (*program.sorts, *((str(name.value), name.sort) for name in (SO_FAR, SEEN, PICKED)))
         return replace(program, body=(*first, *self.watched(program.body)), sorts=sorts)
 
@@ -134,7 +134,7 @@ class Rivals:
             yield Assign(draw.place, str(name.value), noted)
 
     def meet(self, execution: Execution, draw: Draw, here: Term, runs: tuple[Run, Run]) -> None:
-        """What is known of the value of a draw, once its noise is there: it is the chosen one, or no rival is beyond the furthest."""
+        """What is known of a draw's value, once its noise is there: it is the chosen one, or a rival within the furthest."""
         if draw.site not in self.values:
             return
         chosen = execution.valued(self.chosen[draw.site], runs[0])
@@ -188,11 +188,12 @@ def rivals_of(program: Program, alignment: Alignment, ghosts: frozenset[Term] | 
 
 
 def fixed_requests(program: Program, ghosts: frozenset[Term]) -> list[tuple[Draw, Block, frozenset[Term]]]:
-    """Each draw, what follows it in its block, and the symbols that are fixed there, if the form fixes how many there are and their laws."""
+    """Each draw, what follows it in its block, and what is fixed there, if the form fixes how many there are and their laws."""
     assigned = {*assigned_names(program.body)}
-    scalars = {variable(one.name, one.sort) for one in program.parameters if not isinstance(one.sort, ListOf) and one.name not in assigned}
-    lengths = {variable(f"len({one.name})", Sort.INT) for one in program.parameters if isinstance(one.sort, ListOf)}
-    fixed = frozenset(scalars | lengths | ghosts) - _AHEAD - {OWN}
+    lists = [one.name for one in program.parameters if isinstance(one.sort, ListOf)]
+    scalars = [(one.name, one.sort) for one in program.parameters if isinstance(one.sort, Sort) and one.name not in assigned]
+    symbols = [variable(name, sort) for name, sort in (*scalars, *((f"len({name})", Sort.INT) for name in lists))]
+    fixed = frozenset({*symbols, *ghosts}) - _AHEAD - {OWN}
     found = list(_requests(program, program.body, fixed, assigned | {one.name for one in program.parameters}, top=True))
     for draw, _, early in found:
         _require(all(is_early(program, one, early) for one in draw.args), "the law of a draw is not fixed by the input")
@@ -208,9 +209,10 @@ def _requests(
             case Draw():
                 yield statement, block[position + 1 :], early
             case For(name=name, start=start, stop=stop, body=body):
-                _require(all(is_early(program, one, early) for one in (start, stop)), "how often a loop runs is not fixed by the input")
+                fixed = all(is_early(program, one, early) for one in (start, stop))
+                _require(fixed, "how often a loop runs is not fixed by the input")
                 _require(name not in taken, "a loop's index has the name of something else")
-                yield from _requests(program, body, early | {variable(name, Sort.INT)}, taken, top=False)
+                yield from _requests(program, body, early | {variable(name, Sort.INT)}, taken | {name}, top=False)
             case If():
                 inner = statements((*statement.then, *statement.otherwise))
                 _require(all(isinstance(one, (If, Check)) or _is_quiet(one) for one in inner), "a branch draws, loops or leaves")
