@@ -323,3 +323,18 @@ def test_chords_of_promises_beside_a_release_ask_for_nothing_from_below(monkeypa
     assert len(asked) <= 2 < len(FIXED)
     member = compose(gaussian(sigma="27/4"), 3 * gaussian(sigma=5), laplace(scale=7)).delta(epsilon=epsilon)
     assert member.lower <= found.upper < 1
+
+
+@SOME
+@given(
+    st.dictionaries(st.fractions(2, 64, max_denominator=4), EPSILONS.filter(bool), min_size=1, max_size=12),
+    EPSILONS,
+    st.integers(1, 3),
+)
+def test_the_bound_of_stated_orders_is_at_least_as_good_as_at_each_of_them(orders, epsilon, count):
+    found = (count * rdp(orders)).delta(epsilon=epsilon).upper
+    with mp.workdps(30):
+        for order, divergence in orders.items():
+            power, gap = mpf(order.numerator) / order.denominator - 1, count * divergence - epsilon
+            bound = mp.exp(power * gap.numerator / gap.denominator + power * mp.log(power) - (1 + power) * mp.log(1 + power))
+            assert mpf(found.numerator) / found.denominator <= min(bound * (1 + mpf(10) ** -7), 1)

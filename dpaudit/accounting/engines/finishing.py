@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -95,13 +96,22 @@ def _further(
 
 def _below_chords(composition: Composition, question: DeltaAt, best: Enclosure, plain: Plain) -> Enclosure:
     """The upper end of laws known by their moments alone, which say nothing at small epsilons, by chords to fixed larger ones."""
-    return _joined([best, below_chords(question.epsilon, _fixed_points(composition, plain))])
+    # The chord to b = e^place is 1 - e^epsilon (1 - delta)/b: no further one is below that of the greatest (1 - delta)/b so far
+    # once 1/b is smaller, so that few of the fixed epsilons are asked.
+    known, greatest = list[Known](), 0.0
+    for place in FIXED:
+        if place > question.epsilon:
+            if math.exp(-float(place)) < greatest:
+                break
+            known.append(point := _fixed_point(composition, place, plain))
+            greatest = max(greatest, (1 - float(point.upper)) * math.exp(-float(place)))
+    return _joined([best, below_chords(question.epsilon, known)])
 
 
-@lru_cache(maxsize=16)
-def _fixed_points(composition: Composition, plain: Plain) -> tuple[Known, ...]:
-    """What is known from above at the fixed epsilons, the same for every question; chords need nothing from below."""
-    return tuple(known_at(place, Enclosure(Fraction(0), _from_above(composition, DeltaAt(place), plain))) for place in FIXED)
+@lru_cache(maxsize=256)
+def _fixed_point(composition: Composition, place: Fraction, plain: Plain) -> Known:
+    """What is known from above at a fixed epsilon, the same for every question; chords need nothing from below."""
+    return known_at(place, Enclosure(Fraction(0), _from_above(composition, DeltaAt(place), plain)))
 
 
 def _from_above(composition: Composition, question: DeltaAt, plain: Plain) -> Fraction:

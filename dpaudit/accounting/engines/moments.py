@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,11 +13,13 @@ from typing import Final
 from flint import arb
 
 from dpaudit.accounting.model.composition import Composition, infinite_loss
+from dpaudit.accounting.model.law import Cornered
 from dpaudit.accounting.model.search import Guess, golden_section, log_of
 from dpaudit.exact import Reason, ball, ball_endpoints, outward, working_precision
 
 PLACES: Final = 1024  # Orders that are tried have multiples of 1 over this as log2(order - 1)
 LOG2_ORDERS: Final = (-80.0 * PLACES, 200.0 * PLACES)  # Range of places in which the best order is sought
+CLOSE: Final = 1e-7  # Distance from a corner of log moments, in places
 MOST_REFINED: Final = 8  # Laws up to which one order more, between the places, is worth its time: it gains some 1e-6 of delta
 LARGEST: Final = Fraction(10**15)  # Epsilons beyond this are as good as this one where floats choose an order
 STEPS: Final = 36  # Golden section steps, which shrink the range to 1e-5 of it
@@ -52,6 +55,7 @@ def moment_bound(composition: Composition, epsilon: Fraction) -> MomentBound:
     best: float = _best_place(composition, exponent)
     if len(composition.parts) <= MOST_REFINED:
         best += _lowest_beside([exponent(_floats(composition, best + step)) for step in (-1, 0, 1)])
+        best = min(best, *_corners_beside(composition, best), key=lambda one: exponent(_floats(composition, one)))
     with working_precision(192):
         line = _line(composition, best)
         least = None if line is None else line[1] - line[0] * ball(epsilon)
@@ -108,6 +112,20 @@ def _lowest_beside(values: Sequence[float]) -> float:
     bend = values[0] - 2 * values[1] + values[2]
     shift = (values[0] - values[2]) / (2 * bend) if bend > 0 else 0.0
     return shift if abs(shift) <= 1 else 0.0
+
+
+def _corners_beside(composition: Composition, place: float) -> Sequence[float]:
+    """The nearest corners of log moments on both sides of a place, or the place itself."""
+    corners = _corners(composition)
+    index = bisect_left(corners, place)
+    return corners[max(index - 1, 0) : index + 1] or (place,)
+
+
+@lru_cache(maxsize=64)
+def _corners(composition: Composition) -> tuple[float, ...]:
+    """Places of all corners, a hair below, since beyond the last one nothing is known."""
+    orders = {order for law, _ in composition.parts if isinstance(law, Cornered) for order, _ in law.corners if order}
+    return tuple(sorted(PLACES * math.log2(order) - CLOSE for order in orders))
 
 
 @lru_cache(maxsize=64)

@@ -47,7 +47,7 @@ class RenyiBounded(Symmetric, FiniteLosses, Unbounded, OnlyAbove):
 
     def log_moment(self, order: Fraction) -> arb | None:
         """Interpolated: the log moment is convex in the order and 0 at 0, and the divergence grows with its order."""
-        corners = self._corners
+        corners = self.corners
         right = bisect_left(corners, (order,))
         if right == len(corners):
             return None
@@ -55,7 +55,7 @@ class RenyiBounded(Symmetric, FiniteLosses, Unbounded, OnlyAbove):
         return ball(value if place == order else low + (value - low) * (order - left) / (place - left))
 
     @cached_property
-    def _corners(self) -> tuple[tuple[Fraction, Fraction], ...]:
+    def corners(self) -> tuple[tuple[Fraction, Fraction], ...]:
         """Corners of the largest convex function below 0 at 0 and the log moments stated, up to the last of them."""
         corners = [(Fraction(0), Fraction(0))]
         for above, bound in self.orders:

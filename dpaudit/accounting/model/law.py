@@ -165,3 +165,12 @@ class OnlyAbove:
 
     def bracket_source(self) -> str:
         return "a bound on moments holds from above only: a mechanism that satisfies it may lose nothing"
+
+
+@runtime_checkable
+class Cornered(Protocol):
+    """A law whose log moment is known as a function with corners: the best order is often one of them."""
+
+    @property
+    def corners(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """Orders, from 0 on, with the log moments there."""

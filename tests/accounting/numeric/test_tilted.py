@@ -229,8 +229,8 @@ def test_engines_that_contradict_each_other_fail_loudly(monkeypatch):
     """A delta that is close to 1 lies above what the moments of the composition allow."""
     original = Evaluated.delta
 
-    def grown(self, epsilon):
-        found = original(self, epsilon)
+    def grown(self, epsilon, ends="both"):
+        found = original(self, epsilon, ends)
         return replace(found, lower=1 - (1 - found.lower) / 10**9, upper=Fraction(1))
 
     monkeypatch.setattr(Evaluated, "delta", grown)
