@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from dpaudit.promise import violation
 from dpaudit.verifier.ir import ListOf, Program, contract_of
-from dpaudit.verifier.ordinary import kinds, nested, outcomes
+from dpaudit.verifier.ordinary import grains, kinds, nested, outcomes
 from dpaudit.verifier.ordinary.reading import Reading
 from dpaudit.verifier.ordinary.records import column
 from dpaudit.verifier.ordinary.replaying import Differs, compare, constants, random_inputs, random_noise
@@ -20,6 +20,8 @@ from dpaudit.verifier.ordinary.wording import NoText
 from dpaudit.verifier.outcomes import ProofResult
 from dpaudit.verifier.product.witness import Empty, witnesses
 from dpaudit.verifier.refuter.neighbours import InputPair, is_admissible
+from dpaudit.verifier.refuter.reproducing import is_reproduced
+from dpaudit.verifier.refuter.witness import recheck
 from dpaudit.verifier.telling import witness_words
 from dpaudit.verifier.terms import Sort
 
@@ -57,6 +59,10 @@ def in_own_terms(program: Program, reading: Reading, found: ProofResult) -> Proo
         )
     if found.status == "refuted":
         if reading.forgets:
+            assert found.witness is not None  # noqa: S101 - for the type checker: refutations have one
+            again = grains.finer(reading.state, program, found.witness)
+            if again is not None and recheck(program, again) and is_reproduced(program, again):
+                return replace(found, witness=again, words=_words(program, reading, replace(found, witness=again)))
             return _withdrawn(
                 found, "what is released before rounding breaks the claim; whether the rounded release does is not known"
             )

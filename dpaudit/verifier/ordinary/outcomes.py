@@ -44,9 +44,22 @@ def put_out(state: State, node: ast.AST, found: Value) -> None:
     """Return a value from the function that is read; the core program ends."""
     slots: list[Scalar] = []
     made = Released("", _form(state, node, found, slots), tuple(slots))
+    state.returned.setdefault(made.form, []).append(_frozen(state, found))
     state.returns.append(made)
     state.emit(made)
     state.leave()
+
+
+def _frozen(state: State, found: Value) -> Value:
+    """A returned value with what its objects hold now in their places."""
+    match found:
+        case Tuple(items):
+            return Tuple(tuple(_frozen(state, one) for one in items))
+        case Ref():
+            held = state.object(found)
+            if isinstance(held, (Items, Dictionary, Instance)):
+                return Tuple(tuple(_frozen(state, one) for one in held.cells().values()))
+    return found
 
 
 def append(state: State, node: ast.AST, output: Output, found: Value) -> None:
@@ -212,7 +225,7 @@ def scalars(found: Value) -> list[Scalar]:
 # The core program, once all forms are known.
 
 
-def _kinds(form: tuple[Any, ...]) -> list[Kind]:
+def kinds_of(form: tuple[Any, ...]) -> list[Kind]:
     """The sorts of the numbers in a form, in order."""
     match form:
         case ("one", kind, *_):
@@ -221,9 +234,9 @@ def _kinds(form: tuple[Any, ...]) -> list[Kind]:
             tests: list[Kind] = ["bool"] * count
             return [kind, *tests]
         case ("dict", _, *parts):
-            return [kind for _, part in parts for kind in _kinds(part)]
+            return [kind for _, part in parts for kind in kinds_of(part)]
         case ("record" | "opaque" | "range", _, *parts) | ("list" | "tuple" | "array", *parts):
-            return [kind for part in parts for kind in _kinds(part)]
+            return [kind for part in parts for kind in kinds_of(part)]
     return []
 
 
@@ -232,9 +245,9 @@ def _forms(released: list[Released]) -> list[tuple[Any, ...]]:
     return list(dict.fromkeys(one.form for one in released))
 
 
-def _sizes(forms: list[tuple[Any, ...]]) -> dict[Kind, int]:
+def sizes(forms: list[tuple[Any, ...]]) -> dict[Kind, int]:
     """The most numbers of each sort in one of several forms."""
-    return {kind: max(_kinds(form).count(kind) for form in forms) for kind in _ORDER}
+    return {kind: max(kinds_of(form).count(kind) for form in forms) for kind in _ORDER}
 
 
 def _parts(forms: list[tuple[Any, ...]], found: Released) -> list[tuple[str, Kind]]:
@@ -243,7 +256,7 @@ def _parts(forms: list[tuple[Any, ...]], found: Released) -> list[tuple[str, Kin
     if len(forms) == 1:
         return own
     parts: list[tuple[str, Kind]] = [(str(forms.index(found.form)), "int")]
-    for kind, size in _sizes(forms).items():
+    for kind, size in sizes(forms).items():
         held = [one for one in own if one[1] == kind]
         parts += [*held, *[(_EMPTY[kind], kind)] * (size - len(held))]
     return parts
@@ -307,8 +320,8 @@ def rebuilt(state: State, values: tuple[Any, ...]) -> Any:
         form = forms[0]
         if len(forms) > 1:
             form = forms[int(rest.pop(0))]
-            held = {kind: [rest.pop(0) for _ in range(size)] for kind, size in _sizes(forms).items()}
-            own = [held[kind].pop(0) for kind in _kinds(form)]
+            held = {kind: [rest.pop(0) for _ in range(size)] for kind, size in sizes(forms).items()}
+            own = [held[kind].pop(0) for kind in kinds_of(form)]
             return build(form, own)
         return build(form, rest)
 

@@ -96,6 +96,8 @@ class State:
     reserved: set[str] = field(default_factory=set)  # core names that were given
     outputs: dict[str, list[Released]] = field(default_factory=dict)  # what each output list gets
     returns: list[Released] = field(default_factory=list)
+    returned: dict[Any, list[Value]] = field(default_factory=dict)  # the values that returns of each form have
+    formats: dict[Opaque, str] = field(default_factory=dict)  # texts with one value in them, and its format
     raises: dict[str, tuple[str, str]] = field(default_factory=dict)  # core exception and that of the source
     texts: dict[str, int] = field(default_factory=dict)
     reals: dict[str, int] = field(default_factory=dict)  # what makes the program one over real numbers, with the line

@@ -161,7 +161,16 @@ def pieced(state: State, node: ast.AST, pieces: list[Piece], *sizes: Scalar) -> 
     if known is not None:
         return state.text(known)
     # Each piece keeps its place: the same pieces in another order are another text.
-    return opaque(state, node, *parts, sort="text")
+    made = opaque(state, node, *parts, sort="text")
+    shown = [spec for one in pieces if not isinstance(one, str) for value, spec, _ in [one] if not _is_known(value)]
+    if len(shown) == 1 and not sizes:
+        state.formats[made] = shown[0]
+    return made
+
+
+def _is_known(found: Value) -> bool:
+    """True for a constant."""
+    return isinstance(found, Scalar) and found.is_known
 
 
 def _check_format(state: State, node: ast.AST, value: Value, spec: str) -> None:

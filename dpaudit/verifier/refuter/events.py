@@ -12,7 +12,7 @@ from flint import arb
 
 from dpaudit.exact import Enclosure, ball_endpoints, fmpq_of, working_precision
 from dpaudit.verifier.ir import Program
-from dpaudit.verifier.refuter.forms import Blur, Condition, Form
+from dpaudit.verifier.refuter.forms import Blur, Condition, Form, Quotient
 from dpaudit.verifier.refuter.paths import Elsewhere, Inputs, Path, Undecided, paths_of
 from dpaudit.verifier.refuter.regions import mass_of
 
@@ -114,7 +114,7 @@ def event_conditions(path: Path, event: Event) -> tuple[Condition, ...] | None:
         if pairs is None:
             return None
         for one, leaf in pairs:
-            conditions = _conditions(one, leaf)
+            conditions = _quotient(one, leaf, path) if isinstance(one, Quotient) else _conditions(one, leaf)
             if conditions is None:
                 return None
             found += conditions
@@ -147,10 +147,22 @@ def _pairs(value: Any, wanted: Leaf | tuple[Leaf, ...]) -> list[tuple[Any, Leaf]
     return None if isinstance(value, tuple) else [(value, wanted)]
 
 
+def _quotient(value: Quotient, leaf: Leaf, path: Path) -> list[Condition] | None:
+    """The conditions under which a quotient of noise is at a leaf."""
+    if leaf is ANY:
+        return []
+    if not isinstance(leaf, Box) or not value.has_positive_bottom(path.conditions):
+        raise Undecided("a quotient of noise may be anywhere")
+    tests = value.between(leaf.low, leaf.high)  # type: ignore[arg-type] # events have flint's fractions here
+    return [test for test in tests if isinstance(test, Condition)] if all(test is not False for test in tests) else None
+
+
 def _conditions(value: Any, leaf: Leaf) -> list[Condition] | None:
     """The conditions under which a number is at a leaf; None where it cannot be."""
     if leaf is ANY:
         return [] if not isinstance(value, (bool, Condition)) else None
+    if isinstance(value, Quotient) and not isinstance(leaf, bool):
+        return []  # it is asked where the path to it is known
     if isinstance(value, Blur):
         raise Undecided("a number of which nothing is known may be anywhere")
     if isinstance(value, Condition):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -34,6 +34,35 @@ class Blur:
 
 
 BLUR: Final = Blur()
+
+
+class Quotient(Blur):
+    """A form or number divided by a form: where the sign of the divisor is known, it lies between two numbers if linear forms do."""
+
+    def __init__(self, top: Form | Number, bottom: Form) -> None:
+        """With both forms."""
+        self.top, self.bottom = top, bottom
+
+    def between(self, low: fmpq, high: fmpq) -> list[Condition | bool]:
+        """The conditions that it is at least one number and below another, if the divisor is above 0."""
+        return [self.bottom * low <= self.top, self.top < self.bottom * high]
+
+    def has_positive_bottom(self, conditions: Sequence[Condition]) -> bool:
+        """True if one of some conditions says that the divisor is above 0."""
+        return any(_says_positive(one, self.bottom) for one in conditions if one.relation != "==")
+
+
+def _says_positive(condition: Condition, bottom: Form) -> bool:
+    """True if a condition is `start - factor * bottom` at most 0, in which `factor` is above 0 and this keeps the bottom above 0."""
+    form = condition.form
+    place = next(iter(bottom.factors))
+    factor = -form.factors.get(place, fmpq()) / bottom.factors[place]
+    if not factor > 0 or form.factors.keys() != bottom.factors.keys():
+        return False
+    if any(form.factors[one] != -factor * bottom.factors[one] for one in bottom.factors):
+        return False
+    start = form.start + factor * bottom.start
+    return bool(start > 0 or (start == 0 and condition.relation == "<"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +107,19 @@ class Form:
 
     def __truediv__(self, other: Form | Number) -> Form | Blur | fmpq:
         """A part; what is divided by noise is not known."""
-        return BLUR if isinstance(other, (Form, Blur)) else self * (fmpq(1) / other)
+        if isinstance(other, Form):
+            return Quotient(self, other)
+        return BLUR if isinstance(other, Blur) else self * (fmpq(1) / other)
+
+    def __rtruediv__(self, other: Number) -> Blur:
+        """A number divided by this."""
+        return Quotient(other, self)
 
     def _blurred(self, *_: object) -> Blur:
         """What linear forms cannot express."""
         return BLUR
 
-    __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _blurred
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _blurred
 
     def __lt__(self, other: Form | Number) -> Condition | bool:
         """The condition that it is less."""

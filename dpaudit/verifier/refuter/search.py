@@ -14,7 +14,7 @@ from flint import fmpq
 
 from dpaudit.verifier.ir import Program, contract_of
 from dpaudit.verifier.refuter.events import ANY, Box, Event, Leaf
-from dpaudit.verifier.refuter.forms import Blur, Form
+from dpaudit.verifier.refuter.forms import Blur, Form, Quotient
 from dpaudit.verifier.refuter.neighbours import InputPair, claim_values, is_admissible
 from dpaudit.verifier.refuter.paths import Inputs, Path, Undecided, paths_of
 from dpaudit.verifier.refuter.patterns import EPSILONS, LONGEST, Column, pair_of, scalars_of, screened, shortest, small_pairs
@@ -24,6 +24,9 @@ from dpaudit.verifier.replay import fraction
 
 SECONDS: Final = 10.0
 
+_ENDS: Final = (Fraction(2), Fraction(1, 2), Fraction(1), Fraction(5), Fraction(0))
+_FAR_OFF: Final = Fraction(10**9)
+"""Ends of half-lines that are asked of quotients of noise, and how long these are."""
 _CENTRES: Final = tuple(Fraction(centre) for centre in (0, 1, -1, 4, -4, -16))
 _OPPOSITE: Final = ((3, 4), (4, 3))
 """Centres by their place, one far on either side."""
@@ -272,6 +275,8 @@ def _options(leaf: Any, path: Path) -> tuple[Leaf, ...]:
     """The leaves to try for an output: itself where it is a number, small values or boxes where it is noise."""
     if isinstance(leaf, fmpq):
         return (fraction(leaf),)
+    if isinstance(leaf, Quotient):
+        return tuple(box for end in _ENDS for box in (Box(end, end + _FAR_OFF), Box(end - _FAR_OFF, end)))
     if isinstance(leaf, Blur):
         return (ANY,)
     if not isinstance(leaf, Form):

@@ -56,7 +56,7 @@ def measure_event(program: Program, pair: InputPair, event: Event) -> EventMeasu
         raise Undecided("a zero-concentrated claim is not about one event")
     first, second = probability(program, pair.first, event), probability(program, pair.second, event)
     _, _, delta = claim_values(program, pair.first)
-    return EventMeasure(_broken(program, pair, event, first, second), log_ratio(first, second, delta))
+    return EventMeasure(witness_if_broken(program, pair, event, first, second), log_ratio(first, second, delta))
 
 
 def measure_space(program: Program, pair: InputPair) -> Witness | None:
@@ -65,7 +65,7 @@ def measure_space(program: Program, pair: InputPair) -> Witness | None:
     if found is None:
         return None
     space, mass = found
-    return _broken(program, pair, space, Enclosure(mass, Fraction(1)), Enclosure(Fraction(0), Fraction(0)))
+    return witness_if_broken(program, pair, space, Enclosure(mass, Fraction(1)), Enclosure(Fraction(0), Fraction(0)))
 
 
 def recheck(program: Program, witness: Witness) -> bool:
@@ -111,7 +111,7 @@ def runs_needed(first: Enclosure, second: Enclosure, factor: float, delta: Fract
     return min(math.ceil(hits / mass), _MANY)
 
 
-def _broken(program: Program, pair: InputPair, event: Event | Space, first: Enclosure, second: Enclosure) -> Witness | None:
+def witness_if_broken(program: Program, pair: InputPair, event: Event | Space, first: Enclosure, second: Enclosure) -> Witness | None:
     """The witness if P(first) > odds e^claim P(second) + delta for certain."""
     claim, odds, delta = claim_values(program, pair.first)
     with working_precision(BITS):
