@@ -72,9 +72,7 @@ class Curvature:
         return np.asarray(np.diag(np.square(self.diagonal)) + product + product.T)
 
 
-def curvature(
-    model: NormalModel, first: NDArray[np.float64], last: NDArray[np.float64], least: float = _LEAST_BEND
-) -> Curvature:
+def curvature(model: NormalModel, first: NDArray[np.float64], last: NDArray[np.float64], least: float = _LEAST_BEND) -> Curvature:
     """Mean curvature on the way between two points: times the way, how far gradients fall; bends count for no less than given."""
     diagonal, vectors, inner = 0.0, [], np.zeros((2 * len(_NODES),) * 2)
     for place, (part, share) in enumerate(_NODES):
