@@ -138,7 +138,7 @@ def _descend(
 ) -> NDArray[np.float64]:
     """The planned steps from a start, or zero, each a function of a released sum; averaged from one on, or the later half.
 
-    Margins are those of the same records in other rows, if there are any, which may be longer: slopes have their bound all the same.
+    Margins are those of the same records in `far`, if given, whose rows may be longer: slopes have their bound all the same.
     """
     shape = (rows.steps.shape[1], plan.outputs) if plan.outputs > 1 else rows.steps.shape[1:]
     weights, later = np.zeros(shape) if start is None else start, np.zeros(shape)

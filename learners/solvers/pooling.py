@@ -26,10 +26,13 @@ _CONSTANT_SPREAD: Final = 8.0
 _MODEL_ERROR: Final = 0.3
 """Part of an expected gradient by which records that are not normal may differ from it."""
 
-_SHARE_ERROR: Final = 0.1
+_SHARE_ERROR: Final = 0.3
 """And of the share of the second class."""
 
 _LEAST_BEND: Final = 1e-5
+_SURE: Final = 2.0
+"""Deviations by which a gradient is told from noise."""
+
 _ROUNDS: Final = 6
 _FARTHEST: Final = 1.0
 _CLOSE: Final = 0.02
@@ -69,12 +72,12 @@ class Curvature:
         return np.asarray(np.diag(np.square(self.diagonal)) + product + product.T)
 
 
-def curvature(model: NormalModel, first: NDArray[np.float64], last: NDArray[np.float64]) -> Curvature:
-    """Mean curvature on the way between two points: times the way, how far gradients fall."""
+def curvature(model: NormalModel, first: NDArray[np.float64], last: NDArray[np.float64], least: float = _LEAST_BEND) -> Curvature:
+    """Mean curvature on the way between two points: times the way, how far gradients fall; bends count for no less than given."""
     diagonal, vectors, inner = 0.0, [], np.zeros((2 * len(_NODES),) * 2)
     for place, (part, share) in enumerate(_NODES):
         centre, spread, line = model.margins(first + part * (last - first))
-        bends = np.maximum(model.strength * model.bend(centre + spread * PLACES), _LEAST_BEND) * SHARES * share
+        bends = np.maximum(model.strength * model.bend(centre + spread * PLACES), least) * SHARES * share
         k0, k1, k2 = float(bends.sum()), float((bends * PLACES).sum()), float((bends * PLACES**2).sum())
         diagonal += k0
         vectors += [model.mean, line / max(spread, 1e-6)]  # the line shrinks with the spread
@@ -101,10 +104,9 @@ class Pool:
         for _ in range(_ROUNDS):
             left, right = prior.copy(), prior @ self.start
             for place, pull in seen:
-                fall = curvature(self.model, place, weights)
-                expected = fall.times(weights - place)
-                # Records that are not normal spoil what is expected far off; near the end nothing is expected, and noise alone counts.
-                variance = self.deviation**2 + _MODEL_ERROR**2 * float(expected @ expected) / len(last)
+                fall = curvature(self.model, place, weights, self._least(pull))
+                # Records that are not normal spoil what long gradients say; near the end gradients are noise, which alone counts.
+                variance = self.deviation**2 + _MODEL_ERROR**2 * max(float(pull @ pull) / len(last) - self.deviation**2, 0.0)
                 left += fall.square() / variance
                 right += fall.times(pull + fall.times(place)) / variance
             slope, gap, variance = self._share_at(weights)
@@ -116,6 +118,12 @@ class Pool:
             if length < _CLOSE:
                 break
         return weights
+
+    def _least(self, pull: NDArray[np.float64]) -> float:
+        """The least bend where a noisy gradient was seen."""
+        # Where a step went too far for records that are not normal, many pull one way, and the model shows too little curvature.
+        excess = abs(float(self.model.axes.vectors[-1] @ pull)) - _SURE * self.deviation
+        return min(max(excess / (self.model.records * self.model.constant), _LEAST_BEND), 0.5)
 
     def _share_at(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, float]:
         """How the logarithm of the expected share moves with weights, how far it is from the released one, and its variance."""
