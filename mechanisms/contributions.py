@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, Literal, TypeAlias
@@ -70,8 +70,9 @@ def clip_rows(rows: NDArray[Any], *, norm_bound: Exact, norm: Norm = "l2", latti
     ball = _ball(norm_bound, norm, lattice_bits)
     checked = check_rows(rows)
     result = np.empty(checked.shape, dtype=np.int64)
-    for start, steps in _chunks(checked, ball):
-        result[start : start + len(steps)] = steps
+    height = _height(checked)
+    for start in range(0, len(checked), height):
+        result[start : start + height] = _steps(np.asarray(checked[start : start + height], dtype=np.float64), ball)
     return result
 
 
@@ -95,8 +96,9 @@ def clip_and_sum(rows: NDArray[Any], *, norm_bound: Exact, norm: Norm = "l2", la
     ball = _ball(norm_bound, norm, lattice_bits)
     checked = check_rows(rows)
     total = np.zeros(checked.shape[1], dtype=np.int64)
-    partial, summed = np.zeros(checked.shape[1]), 0
-    for _, steps in _chunks(checked, ball):
+    partial, summed, height = np.zeros(checked.shape[1]), 0, _height(checked)
+    for start in range(0, len(checked), height):
+        steps = _steps(np.asarray(checked[start : start + height], dtype=np.float64), ball)
         # At most 2**26 rows of at most 2**26 steps: every partial sum is an integer of at most 2**52, which floats hold.
         if summed + len(steps) > _FLUSH_ROWS:
             total += partial.astype(np.int64)
@@ -137,11 +139,10 @@ def _ball(norm_bound: Exact, norm: Norm, lattice_bits: int) -> _Ball:
     return _Ball(norm, 2.0**bits, float(2**bits / bound))
 
 
-def _chunks(rows: NDArray[Any], ball: _Ball) -> Iterator[tuple[int, NDArray[np.float64]]]:
-    """The steps of a few rows at a time, and where these rows start."""
-    height = max(1, _CHUNK // rows.shape[1])
-    for start in range(0, len(rows), height):
-        yield start, _steps(np.asarray(rows[start : start + height], dtype=np.float64), ball)
+def _height(rows: NDArray[Any]) -> int:
+    """How many rows are read at a time."""
+    height: int = max(1, _CHUNK // rows.shape[1])
+    return height
 
 
 def _steps(rows: NDArray[np.float64], ball: _Ball) -> NDArray[np.float64]:

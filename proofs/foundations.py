@@ -237,7 +237,7 @@ SAMPLERS: Final = (
     sampler(
         "sampler.sums",
         "numpy adds the entries of an array in some order, each sum of floats rounded once, and looks up and sums as Python does.",
-        "citation:numpy: sum, append, where, concatenate, minimum, multiply",
+        "citation:numpy: sum, einsum, max, append, where, concatenate, minimum, multiply, trunc, frexp",
     ),
     sampler(
         "sampler.race",
@@ -294,10 +294,9 @@ SENSITIVITIES: Final = (
     sensitivity(
         "rows",
         "Clipped rows have the declared norm in exact whole numbers, whatever they hold, so that one moves the sum by no more.",
-        f"{_TESTS}test_contributions.py::test_every_row_lies_in_the_ball_whatever_it_holds",
-        f"{_TESTS}test_contributions.py::test_the_test_of_the_ball_is_exact_for_all_whole_numbers",
-        f"{_TESTS}test_vector.py::test_one_row_moves_the_sum_by_at_most_the_sensitivity",
-        needs=("truncation",),
+        *runs("flow.rows", "balls", "steps", "sums"),
+        *lemmas("sums.part", "sums.exact"),
+        needs=("truncation", "sampler.numpy", "sampler.sums"),
         binds=code("mechanisms/contributions.py", "clip_rows", "clip_and_sum"),
     ),
     sensitivity(

@@ -62,3 +62,12 @@ def claim(name: str, statement: str, *evidence: str, needs: tuple[str, ...]) -> 
 def learner_claim(name: str, statement: str, *tests: str, needs: tuple[str, ...]) -> Node:
     """Return what a learner promises; tests compare its privacy record with the budget that it was given."""
     return claim(name, statement, *tests, needs=(*needs, "neighbours", "fits"))
+
+
+def fitted_claim(name: str, statement: str, *, needs: tuple[str, ...]) -> Node:
+    """Return what a learner with the common fit promises; the price of its plan rests on how losses are composed.
+
+    A fit whose plan costs more than epsilon raises, and so does one that releases something else than it planned.
+    """
+    shown = runs("flow.fits", "inherited", "priced", "planned", "carried_out")
+    return node("claim", f"{name}.claim", statement, *shown, needs=(f"{name}.source", *needs, "neighbours", "fits", "composition"))

@@ -28,8 +28,11 @@ _HIDDEN: Final = (
 )  # fmt: skip
 """What may catch an error, look at the type of a value or run later without asking the value."""
 
-_PLAIN: Final = ("working_precision", "np.errstate", "self._lock")
-"""Context managers that change a setting for a block, or lock it, and let every error pass; `runs` proves that the lock is one."""
+_PLAIN: Final = ("working_precision", "np.errstate", "self._lock", "reserve_price", "recording")
+"""Context managers that change a setting, lock, reserve or listen for a block, and let every error pass."""
+
+_NAMED: Final = ("recording",)
+"""Those of them that give something a name: a list that holds what was released when the block has ended."""
 
 _FUTURE: Final = 0x1FF0000
 """The flags of a code object that say which features of `__future__` it was compiled with."""
@@ -92,7 +95,7 @@ class _Asking(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> Any:
         """Refuse what is hidden, and go on."""
         if isinstance(node, ast.With) and all(map(_is_plain, node.items)):
-            entered = [ast.copy_location(ast.Expr(one.context_expr), node) for one in node.items]
+            entered = [ast.copy_location(_entered(one), node) for one in node.items]
             return [self.visit(one) for one in (*entered, *node.body)]
         if isinstance(node, _HIDDEN):
             raise Undecided(f"{self.name} has a {type(node).__name__}, which may hide a path")
@@ -137,9 +140,17 @@ def _names(nodes: Iterable[ast.AST], context: type[ast.expr_context]) -> Iterato
 
 
 def _is_plain(item: ast.withitem) -> bool:
-    """Whether what a block is entered with neither catches errors nor binds a name."""
+    """Whether what a block is entered with catches no errors, and binds a name only if it is known what that is of."""
     call = item.context_expr
-    return item.optional_vars is None and ast.unparse(call.func if isinstance(call, ast.Call) else call) in _PLAIN
+    name = ast.unparse(call.func if isinstance(call, ast.Call) else call)
+    return name in _PLAIN and (item.optional_vars is None or (name in _NAMED and isinstance(item.optional_vars, ast.Name)))
+
+
+def _entered(item: ast.withitem) -> ast.stmt:
+    """What is done where a block is entered."""
+    if item.optional_vars is None:
+        return ast.Expr(item.context_expr)
+    return ast.Assign([item.optional_vars], item.context_expr)
 
 
 def _raises(handler: ast.ExceptHandler) -> bool:

@@ -259,6 +259,7 @@ def _prove_constants() -> None:
         asked = [(question, answer) for question, answer in walk.decided]
         require(asked[-1][0].op == ">" and not asked[-1][1], "cells whose places are no floats")
         require_same(asked[-1][0].parts, (found[1].start, 2**53), "cells whose places are no floats")
+    require(unwrap(real_noise.real_noise).__defaults__ == (SHIPPED_REAL, FLOAT64), "other sizes, or another format, by default")
     sizes = SHIPPED_REAL
     least = -LARGEST_EXPONENT + 1 - sizes.fineness - sizes.prefix - 1
     require(least >= -979 and sizes.prefix <= 51, "the margin may be too small for its digits")

@@ -187,6 +187,8 @@ def same(first: Any, second: Any) -> bool:
     if isinstance(first, (tuple, list)) or isinstance(second, (tuple, list)):
         alike = type(first) is type(second) and len(first) == len(second)
         return alike and all(same(one, other) for one, other in zip(first, second, strict=True))
+    if isinstance(first, slice) and isinstance(second, slice):
+        return same((first.start, first.stop, first.step), (second.start, second.stop, second.step))
     if not isinstance(first, Term) and not isinstance(second, Term):
         return type(first) is type(second) and bool(first == second) if not _numbers(first, second) else bool(first == second)
     if isinstance(first, Term) and isinstance(second, Term) and not {first.op, second.op} & _READ:

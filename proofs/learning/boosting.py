@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from proofs.nodes import TESTS, code, learner_claim, sensitivity, source
+from proofs.nodes import TESTS, code, fitted_claim, sensitivity, source
 
 _BINS: Final = f"{TESTS}rows/test_columns.py::test_"
 _ROUNDS: Final = f"{TESTS}boosting/test_rounds.py::test_"
@@ -65,10 +65,9 @@ NODES: Final = (
         needs=("boosting",),
         binds=code("learners/boosting/boosting.py", "Boosting", "PrivateBoostingClassifier"),
     ),
-    learner_claim(
+    fitted_claim(
         "PrivateBoostingClassifier",
         "(epsilon, delta), the composition of the planned Gaussian releases.",
-        f"{_FITS}a_curved_effect_is_learned_at_the_price_that_was_asked_for",
         needs=("GaussianMechanism.mechanism",),
     ),
     source(
@@ -78,10 +77,9 @@ NODES: Final = (
         needs=("boosting", "squares"),
         binds=code("learners/boosting/boosting.py", "Boosting", "PrivateBoostingRegressor"),
     ),
-    learner_claim(
+    fitted_claim(
         "PrivateBoostingRegressor",
         "(epsilon, delta) for records and their labels.",
-        f"{_FITS}a_curve_is_regressed_at_the_price_that_was_asked_for",
         needs=("GaussianMechanism.mechanism",),
     ),
     source(
@@ -92,10 +90,9 @@ NODES: Final = (
         needs=("slopes.binned", "descent"),
         binds=code("learners/public_data/linear_regression.py", "PrivateLinearRegression", "RegressionPlan", "regression_plan"),
     ),
-    learner_claim(
+    fitted_claim(
         "PrivateLinearRegression",
         "(epsilon, delta) for records and their labels.",
-        f"{TESTS}public_data/test_linear_regression.py::test_a_line_is_learned_at_the_price_that_was_asked_for",
         needs=("GaussianMechanism.mechanism",),
     ),
 )

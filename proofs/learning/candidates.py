@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from proofs.nodes import TESTS, code, composition, learner_claim, lemmas, mechanism, node, sensitivity, source
+from proofs.nodes import TESTS, code, composition, fitted_claim, learner_claim, lemmas, mechanism, node, sensitivity, source
 
 _COUNTS: Final = "test:tests/learners/choices/test_counts.py::test_"
 _LEVELS: Final = "test:tests/learners/choices/test_levels.py::test_"
@@ -96,10 +96,9 @@ NODES: Final = (
         needs=("ExponentialMechanism.source", "levels", "counts", "arcs", "covers", "rows.maps"),
         binds=code("learners/margins/pure_margin.py", "PureMarginClassifier"),
     ),
-    learner_claim(
+    fitted_claim(
         "PureMarginClassifier",
-        "Pure epsilon.",
-        f"{_PURE}the_price_is_pure_and_what_was_asked_for",
+        "Pure epsilon at delta 0.",
         needs=("ExponentialMechanism.mechanism",),
     ),
     sensitivity(
@@ -122,10 +121,9 @@ NODES: Final = (
         needs=("ExponentialMechanism.source", "networks", "covers", "rows.maps"),
         binds=code("learners/margins/neural.py", "NeuralMarginClassifier"),
     ),
-    learner_claim(
+    fitted_claim(
         "NeuralMarginClassifier",
-        "Pure epsilon.",
-        f"{_NEURAL}the_price_is_pure_and_what_was_asked_for",
+        "Pure epsilon at delta 0.",
         needs=("ExponentialMechanism.mechanism",),
     ),
     sensitivity(
@@ -144,10 +142,9 @@ NODES: Final = (
         needs=("ExponentialMechanism.source", "label_private.candidates", "rows.maps"),
         binds=code("learners/margins/label_private.py", "LabelPrivateClassifier"),
     ),
-    learner_claim(
+    fitted_claim(
         "LabelPrivateClassifier",
-        "Pure epsilon in the labels; nothing is promised about features.",
-        f"{_LABEL}the_price_is_pure_and_speaks_of_labels",
+        "Pure epsilon in the labels at delta 0; nothing is promised about features.",
         needs=("ExponentialMechanism.mechanism",),
     ),
     sensitivity(

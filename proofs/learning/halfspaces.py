@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from proofs.nodes import code, composition, learner_claim, lemmas, sensitivity, source
+from proofs.nodes import code, composition, fitted_claim, lemmas, sensitivity, source
 
 _UNIT: Final = "test:tests/learners/rows/test_unit.py::test_"
 _DESCENT: Final = "test:tests/learners/halfspaces/test_descent.py::test_"
@@ -82,11 +82,9 @@ NODES: Final = (
             *code("learners/halfspaces/unit_records.py", "UnitRecordClassifier"),
         ),
     ),
-    learner_claim(
+    fitted_claim(
         "HalfspaceClassifier",
         "(epsilon, delta), sums and choice together.",
-        f"{_DESCENT}a_plan_costs_what_may_be_spent_at_most",
-        f"{_HALFSPACE}the_literal_algorithm_runs_on_few_records_within_its_budget",
         needs=("GaussianMechanism.mechanism", "ExponentialMechanism.mechanism", "samples.price"),
     ),
     sensitivity(
@@ -110,10 +108,9 @@ NODES: Final = (
         needs=("nets", "levels"),
         binds=code("learners/halfspaces/pure_halfspace.py", "PureHalfspaceClassifier"),
     ),
-    learner_claim(
+    fitted_claim(
         "PureHalfspaceClassifier",
-        "Pure epsilon.",
-        f"{_PURE}after_a_map_nothing_is_promised_and_the_price_is_the_same",
+        "Pure epsilon at delta 0.",
         needs=("ExponentialMechanism.mechanism",),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from proofs.nodes import code, composition, learner_claim, lemmas, mechanism, sampler, sensitivity, source
+from proofs.nodes import code, composition, fitted_claim, learner_claim, lemmas, mechanism, sampler, sensitivity, source
 
 _MINIMUM: Final = "test:tests/learners/solvers/test_minimum.py::test_"
 _PROCESS: Final = "test:tests/learners/kernels/test_gaussian_process.py::test_"
@@ -82,10 +82,9 @@ NODES: Final = (
         needs=("kernels.minimiser", "kernels.span", "GaussianMechanism.source", "rounding"),
         binds=code("learners/kernels/gaussian_process.py", "GaussianProcessRelease", "NoisyCoordinates"),
     ),
-    learner_claim(
+    fitted_claim(
         "GaussianProcessRelease",
         "(epsilon, delta) for any number of questions, of one Gaussian at the L2 sensitivity.",
-        f"{_PROCESS}one_release_spends_the_budget_and_says_so",
         needs=("GaussianMechanism.mechanism",),
     ),
     source(
@@ -96,10 +95,9 @@ NODES: Final = (
         needs=("kernels.squares", "GaussianMechanism.source", "rounding"),
         binds=code("learners/kernels/gaussian_process.py", "KernelRidgeRegressor", "NoisyCoordinates"),
     ),
-    learner_claim(
+    fitted_claim(
         "KernelRidgeRegressor",
         "(epsilon, delta) for any number of predictions.",
-        f"{_SQUARES}what_no_line_fits_is_learned_at_a_price_that_is_kept",
         needs=("GaussianMechanism.mechanism",),
     ),
     mechanism(
@@ -167,10 +165,9 @@ NODES: Final = (
             "learners/kernels/semi_interactive.py", "SemiInteractiveKernelClassifier", "NoisyValues", "noisy_values", "ReadsPoints"
         ),
     ),
-    learner_claim(
+    fitted_claim(
         "SemiInteractiveKernelClassifier",
         "(epsilon, delta) for all values together.",
-        f"{_POINTS}what_no_line_separates_is_learned_at_a_price_that_is_kept",
         needs=("GaussianMechanism.mechanism", "LaplaceMechanism.mechanism"),
     ),
     source(
@@ -181,10 +178,9 @@ NODES: Final = (
         needs=("kernels.squares", "SemiInteractiveKernelClassifier.source"),
         binds=code("learners/kernels/semi_interactive.py", "SemiInteractiveKernelRegressor"),
     ),
-    learner_claim(
+    fitted_claim(
         "SemiInteractiveKernelRegressor",
         "(epsilon, delta) for all values together.",
-        f"{_SQUARES}what_no_line_fits_is_learned_at_a_price_that_is_kept",
         needs=("GaussianMechanism.mechanism", "LaplaceMechanism.mechanism"),
     ),
     sampler(
@@ -206,10 +202,9 @@ NODES: Final = (
         needs=("kernels.values", "kernels.minimiser", "ExponentialMechanism.source", "LaplaceMechanism.source", "half_balls"),
         binds=code("learners/kernels/non_interactive.py", "NonInteractiveKernelClassifier", "Choices", "plan_choices"),
     ),
-    learner_claim(
+    fitted_claim(
         "NonInteractiveKernelClassifier",
         "(epsilon, delta) for all rounds together.",
-        f"{_EVERY}the_record_recomputes_to_the_epsilon_that_was_asked_for_at_most",
         needs=("ExponentialMechanism.mechanism", "LaplaceMechanism.mechanism"),
     ),
 )

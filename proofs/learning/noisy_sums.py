@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from proofs.nodes import TESTS, code, learner_claim, lemmas, sensitivity, source
+from proofs.nodes import TESTS, code, fitted_claim, lemmas, sensitivity, source
 
 _SLOPES: Final = "test:tests/learners/solvers/test_slopes.py::test_"
 _PLANS: Final = "test:tests/learners/solvers/test_plans.py::test_"
@@ -118,11 +118,9 @@ NODES: Final = (
             *code("learners/rows/labels.py", "class_weights"),
         ),
     ),
-    learner_claim(
+    fitted_claim(
         "PrivateClassifier",
         "(epsilon, delta), the composition of the planned Gaussian releases.",
-        f"{TESTS}test_private.py::test_the_price_is_what_was_asked_for",
-        f"{_AUDITS}the_claim_is_what_the_plan_charges",
         needs=("GaussianMechanism.mechanism",),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from proofs.nodes import code, learner_claim, lemmas, mechanism, sensitivity, source
+from proofs.nodes import code, fitted_claim, lemmas, mechanism, sensitivity, source
 
 _CERTIFIED: Final = "test:tests/learners/solvers/test_certified.py::test_"
 _PERTURBED: Final = "test:tests/learners/perturbation/test_perturbation.py::test_"
@@ -62,11 +62,9 @@ NODES: Final = (
             "spherical_release",
         ),
     ),
-    learner_claim(
+    fitted_claim(
         "OutputPerturbation",
         "Pure epsilon at delta 0, else (epsilon, delta).",
-        f"{_PERTURBED}plans_cost_no_more_than_epsilon",
-        f"{_PERTURBED}delta_zero_is_enough",
         needs=("EuclideanMechanism.mechanism", "GaussianMechanism.mechanism"),
     ),
     sensitivity(
@@ -82,10 +80,9 @@ NODES: Final = (
         needs=("perturbed", "perturbed.sizes", "LaplaceMechanism.source", "rows.maps"),
         binds=code("learners/perturbation/svm.py", "SvmPlan", "PrivateSVM"),
     ),
-    learner_claim(
+    fitted_claim(
         "PrivateSVM",
-        "Pure epsilon.",
-        f"{_PERTURBED}plans_cost_no_more_than_epsilon",
+        "Pure epsilon at delta 0.",
         needs=("LaplaceMechanism.mechanism",),
     ),
     mechanism(
@@ -111,11 +108,9 @@ NODES: Final = (
             *("linear_release", "minimise_perturbed", "stretch_cost", "_linear_share", "_published_share"),
         ),
     ),
-    learner_claim(
+    fitted_claim(
         "ObjectivePerturbation",
-        "Pure epsilon: the random term, the curvature once, and the output noise.",
-        f"{_PERTURBED}plans_cost_no_more_than_epsilon",
-        f"{_PERTURBED}unknown_and_incomplete_objective_releases_have_no_price",
+        "Pure epsilon at delta 0: the random term, the curvature once, and the output noise.",
         needs=("objectives.term", "objectives.density", "EuclideanMechanism.mechanism"),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from proofs.nodes import code, composition, learner_claim, lemmas, sensitivity, source
+from proofs.nodes import code, composition, fitted_claim, learner_claim, lemmas, sensitivity, source
 
 _HINGE: Final = "test:tests/learners/test_hinge.py::test_"
 _PHASED: Final = "test:tests/learners/test_phased.py::test_"
@@ -202,10 +202,9 @@ NODES: Final = (
                 needs=("mapped",),
                 binds=(f"learners/margins/{stem}.py:{learner}", "learners/margins/mapped.py:MappedClassifier"),
             ),
-            learner_claim(
+            fitted_claim(
                 learner,
                 "(epsilon, delta), that of the learner behind the map.",
-                f"{_MAPPED}the_record_states_the_map_and_recomputes",
                 needs=("GaussianMechanism.mechanism", "ExponentialMechanism.mechanism", "orders.price"),
             ),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from proofs.nodes import code, learner_claim, lemmas, sensitivity, source
+from proofs.nodes import code, fitted_claim, lemmas, sensitivity, source
 
 _SPAN: Final = "test:tests/learners/public_data/test_subspace.py::test_"
 _LEARNERS: Final = "test:tests/learners/public_data/test_classifiers.py::test_"
@@ -58,10 +58,9 @@ NODES: Final = (
         needs=("subspaces", "mapped", "projected"),
         binds=code("learners/public_data/subspace_classifier.py", "PublicSubspaceClassifier"),
     ),
-    learner_claim(
+    fitted_claim(
         "PublicSubspaceClassifier",
         "(epsilon, delta) for private records, for every choice of public ones that does not depend on them.",
-        f"{_LEARNERS}a_signal_is_learned_at_the_price_that_was_asked_for",
         needs=("GaussianMechanism.mechanism", "orders.price"),
     ),
     sensitivity(
@@ -88,10 +87,9 @@ NODES: Final = (
             *code("learners/regression.py", "PrivateRegressor"),
         ),
     ),
-    learner_claim(
+    fitted_claim(
         "PublicSubspaceRegressor",
         "(epsilon, delta) for private records and their labels.",
-        f"{_REGRESSOR}a_signal_is_learned_at_the_price_that_was_asked_for",
         needs=("GaussianMechanism.mechanism",),
     ),
     sensitivity(
@@ -118,10 +116,9 @@ NODES: Final = (
         needs=("covers.public", "ExponentialMechanism.source"),
         binds=code("learners/public_data/cover_classifier.py", "PublicCoverClassifier", "CoverPlan"),
     ),
-    learner_claim(
+    fitted_claim(
         "PublicCoverClassifier",
-        "Pure epsilon.",
-        f"{_LEARNERS}a_signal_is_learned_at_the_price_that_was_asked_for",
+        "Pure epsilon at delta 0.",
         needs=("ExponentialMechanism.mechanism",),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from proofs.nodes import TESTS, code, learner_claim, sensitivity, source
+from proofs.nodes import TESTS, code, fitted_claim, sensitivity, source
 
 _FITS: Final = f"{TESTS}structure/test_structure.py::test_"
 _RANGES: Final = f"{TESTS}structure/test_ranges.py::test_"
@@ -30,10 +30,9 @@ NODES: Final = (
             *code("learners/structure/unlabelled.py", "UnlabelledModel"),
         ),
     ),
-    learner_claim(
+    fitted_claim(
         "PrivatePCA",
         "(epsilon, delta), the price of one Gaussian release.",
-        f"{_FITS}exactly_what_was_planned_is_released_at_the_price_that_was_asked_for",
         needs=("GaussianMechanism.mechanism",),
     ),
     source(
@@ -47,10 +46,9 @@ NODES: Final = (
             *code("learners/structure/moments.py", "release_moments"),
         ),
     ),
-    learner_claim(
+    fitted_claim(
         "PrivateKMeans",
         "(epsilon, delta), the composition of the planned Gaussian releases.",
-        f"{_FITS}exactly_what_was_planned_is_released_at_the_price_that_was_asked_for",
         needs=("GaussianMechanism.mechanism",),
     ),
     source(
@@ -70,10 +68,9 @@ NODES: Final = (
             "_code",
         ),
     ),
-    learner_claim(
+    fitted_claim(
         "PrivateRanges",
         "(epsilon, delta), the price of one Gaussian release.",
-        f"{_RANGES}exactly_what_was_planned_is_released",
         needs=("GaussianMechanism.mechanism",),
     ),
 )
