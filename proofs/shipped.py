@@ -18,6 +18,7 @@ _FLOW: Final[Mapping[str, str]] = {
     "HistogramMechanism": "run:proofs.flow.histograms:histogram",
     "LaplaceMechanism": "run:proofs.flow.additive:laplace",
     "NoisyMax": "run:proofs.flow.choices:noisy_max",
+    "PartitionSelection": "run:proofs.flow.selections:selection",
     "PermuteAndFlip": "run:proofs.flow.choices:permute_and_flip",
     "RandomizedResponse": "run:proofs.flow.answers:randomized_response",
     "RealGaussianMechanism": "run:proofs.flow.additive:real_gaussian",
@@ -27,14 +28,12 @@ _FLOW: Final[Mapping[str, str]] = {
     "TopK": "run:proofs.flow.choices:top_k",
 }
 """The proofs that what a mechanism logs are the parameters of its draws, and cost what it claims."""
-_PROMISE: Final = "test_the_log_shows_nothing_of_the_data_and_prices_a_release_at_its_promise"
 _PRICED: Final[Mapping[str, tuple[str, ...]]] = {
     "AdditiveMechanism": (
         "test_additive.py::test_claims_say_what_holds",
         "test_additive.py::test_a_release_lies_on_the_lattice_and_is_logged_and_priced",
     ),
     "EuclideanMechanism": ("test_euclidean.py::test_the_log_prices_releases_as_the_mechanism_does",),
-    "PartitionSelection": (f"test_partition_selection.py::{_PROMISE}",),
     "PrefixSums": (
         "test_prefix_sums.py::test_a_stream_costs_what_its_matrix_mechanism_costs",
         "test_prefix_sums.py::test_the_log_holds_a_stream_once_and_prices_it_as_the_mechanism_does",
@@ -213,18 +212,27 @@ _QUERIES: Final = (
     _claim("StabilityHistogram", "(epsilon, delta).", "StabilityHistogram.mechanism", "people"),
     source(
         "PartitionSelection.source",
-        "A key is shown with exactly its probability, keys independently, on every tape of small words.",
-        f"{_TESTS}test_partition_selection.py::test_a_key_is_selected_with_exactly_its_probability",
-        f"{_TESTS}test_partition_selection.py::test_keys_are_selected_independently",
-        f"{_TESTS}test_partition_selection.py::test_probabilities_are_those_of_the_recursion",
-        needs=("sampler.lazy",),
-        binds=code("mechanisms/partition_selection.py", "Rule", "select_keys"),
-        kind="enumerated",
+        "A key that somebody has is shown by a coin of exactly its probability, keys independently.",
+        _FLOW["PartitionSelection"],
+        *runs("flow.selections", "coins"),
+        "lemma:samplers.border",
+        needs=("people.keys", "sampler.lazy", "sampler.numpy", "bits", "balls"),
+        binds=code("mechanisms/partition_selection.py", "PartitionSelection", "select_keys", "border"),
+    ),
+    mechanism(
+        "PartitionSelection.rule",
+        "The probabilities are those of the recursion, in closed form, up to a number from which on they are 1.",
+        *runs("flow.selections", "rule"),
+        *lemmas(*(f"arguments.selection_{name}" for name in ("growth", "turn", "turns", "shrinks", "shrinks_on"))),
+        *lemmas(*(f"arguments.selection_{name}" for name in ("sure", "stays", "half"))),
+        needs=("balls", "sampler.series"),
+        binds=code("mechanisms/partition_selection.py", "Rule"),
     ),
     mechanism(
         "PartitionSelection.mechanism",
         "The recursion is private in the number of people, and no private rule is above it.",
         *lemmas("arguments.selection_private", "arguments.selection_optimal", "composition.approximate"),
+        needs=("PartitionSelection.rule",),
     ),
     _claim("PartitionSelection", "(epsilon, delta).", "PartitionSelection.mechanism", "people"),
 )

@@ -95,6 +95,7 @@ def _prove_one_key() -> None:
 def counted() -> None:
     """Prove that keys are those that somebody has, in an order of their own, with as many people as count for each."""
     stands = {name: partial(unknown, name) for name in ("read_entries", "read_people", "limit_contributions", "len", "isinstance")}
+    entries = unknown("read_entries", _VALUES, "values")
     places, numbered, orders = unknown("places"), Found(), list[Any]()
     present, most = unknown("present"), unknown("contributions")
 
@@ -109,7 +110,6 @@ def counted() -> None:
         "sorted": ordered,
         "str": "text",
     }
-    entries = unknown("read_entries", _VALUES, "values")
     keys_, counts = follow(stability_histogram.count_keys, names)(_VALUES, _PEOPLE, most)
     persons = unknown("read_people", _PEOPLE, unknown("len", entries), most)
     limited = unknown("limit_contributions", places, persons, most)
