@@ -338,3 +338,8 @@ def test_the_bound_of_stated_orders_is_at_least_as_good_as_at_each_of_them(order
             power, gap = mpf(order.numerator) / order.denominator - 1, count * divergence - epsilon
             bound = mp.exp(power * gap.numerator / gap.denominator + power * mp.log(power) - (1 + power) * mp.log(1 + power))
             assert mpf(found.numerator) / found.denominator <= min(bound * (1 + mpf(10) ** -7), 1)
+
+
+@pytest.mark.parametrize("orders", [{10**400: 1}, {1 + Fraction(1, 10**400): 1}, {2: 1, 10**400: 3}], ids=str)
+def test_stated_orders_beyond_all_floats_are_answered(orders):
+    assert 0 < rdp(orders).delta(epsilon="1/2").upper <= 1

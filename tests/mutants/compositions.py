@@ -84,6 +84,22 @@ def finite_losses_add_up_beside_a_gaussian(exact, oracle):
         exact.encloses(found, expected, width="1e-12")
 
 
+def values_beyond_a_bounded_loss_are_added_up(exact):
+    """A range of 1/2 beside eight binary losses of 1/4: the mean of its profile over their values."""
+    found = compose(bounded_range("1/2"), 8 * pure_dp("1/4")).delta(epsilon="1/3")
+    with mp.workdps(30):
+        width, high = mpf(1) / 2, mp.exp(mpf(1) / 4) / (1 + mp.exp(mpf(1) / 4))
+
+        def profile(at):
+            inside = (mp.exp(width / 2) - mp.exp(at / 2)) ** 2 / mp.expm1(width)
+            return 1 - mp.exp(at) if at <= -width else inside if at < width else mpf(0)
+
+        expected = sum(
+            mp.binomial(8, up) * high**up * (1 - high) ** (8 - up) * profile(mpf(1) / 3 - mpf(2 * up - 8) / 4) for up in range(9)
+        )
+        exact.encloses(found, expected, width="1e-12")
+
+
 def several_laplace_releases_are_a_convolution(exact, oracle):
     """The profile of one release averaged over the loss of the other: two points, and a density between them."""
     for first, second, epsilon in ((1, 1, "1/2"), (2, "1/3", "1/4"), (2, "1/3", "39/10")):
@@ -300,6 +316,7 @@ CHECKS = [
     compositions_are_sums_over_all_outcomes,
     many_equal_answers_add_up_to_a_binomial_law,
     finite_losses_add_up_beside_a_gaussian,
+    values_beyond_a_bounded_loss_are_added_up,
     several_laplace_releases_are_a_convolution,
     epsilons_invert_the_profile,
     ends_of_epsilon_come_from_the_matching_ends_of_delta,

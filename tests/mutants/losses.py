@@ -198,6 +198,8 @@ def stated_divergences_bound_those_between_them(exact):
             true = exact.number(order * (1 + order))
             assert true * (1 - mpf(10) ** -20) <= bound <= true * 3
         assert law.log_moment(Fraction(9)) is None
+        # A divergence is no larger than that of a larger order: here at most 3 at order 2 as well.
+        assert exact.ball_of(rdp({2: 5, 3: 3}).parts[0][0].log_moment(Fraction(1)))[1] < 4
 
 
 def choices_lose_at_least_what_two_candidates_show(exact):

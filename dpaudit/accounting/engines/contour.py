@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import acb, acb_mat, arb
 
-from dpaudit.accounting.engines.characteristic import Moments, moments_of, places
+from dpaudit.accounting.engines.characteristic import Elementary, Moments, moments_of, places
 from dpaudit.accounting.engines.parts import Parts, parts_of
 from dpaudit.accounting.engines.plan import Sketch
 from dpaudit.accounting.engines.saddles import FINEST, TILTS_PER_OCTAVE, saddles_of, tilt_at
@@ -269,8 +269,9 @@ def _build_line(parts: Parts, tail: int, place: int, near: float) -> Contour | N
             if len(known) < len(parts) or sum(law.size for law, _ in known) * side * side > MOST_WORK:
                 return None
             faded = FADED_OF_FLOATS if many else _faded(side)
-            rough = sum(count * law.rough_beyond(tilt, last) for law, count in known) - math.log(last)
-            if rough - theta * epsilon > log_delta - faded + ROUGH:
+            # Points do not fade, so that there the length of the line alone counts; elsewhere it is room for what floats miss.
+            room = ROUGH + (log_of(last) if all(isinstance(law, Elementary) for law, _ in known) else 0.0)
+            if sum(count * law.rough_beyond(tilt, last) for law, count in known) - theta * epsilon > log_delta - faded + room:
                 reach *= LENGTHENED
                 continue
             fallen = math.prod((law.beyond(tilt, last) ** count for law, count in known), start=arb(1)) / ball(last)

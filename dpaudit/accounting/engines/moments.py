@@ -125,7 +125,8 @@ def _corners_beside(composition: Composition, place: float) -> Sequence[float]:
 def _corners(composition: Composition) -> tuple[float, ...]:
     """Places of all corners, a hair below, since beyond the last one nothing is known."""
     orders = {order for law, _ in composition.parts if isinstance(law, Cornered) for order, _ in law.corners if order}
-    return tuple(sorted(PLACES * math.log2(order) - CLOSE for order in orders))
+    places = (PLACES * log_of(order) / math.log(2) - CLOSE for order in orders)
+    return tuple(sorted(place for place in places if LOG2_ORDERS[0] < place < LOG2_ORDERS[1]))
 
 
 @lru_cache(maxsize=64)
