@@ -139,3 +139,12 @@ def test_the_sum_of_two_draws_agrees_with_quadrature(
     ends = sorted({*kinks, 40.0, *([] if one_sided else [-40.0])})
     expected = mpmath.quad(inside, [end for end in ends if not one_sided or end >= 0])
     assert contains(found, float(expected), slack=1e-6)
+
+
+def test_the_order_of_summands_does_not_matter() -> None:
+    """Folded densities have powers, on either side."""
+    one, two = decaying(fmpq(1), whole=False), decaying(fmpq(2), whole=False, one_sided=True)
+    folded = one.convolved(one).convolved(two)
+    for low in (fmpq(-3), fmpq(0), fmpq(5, 2)):
+        masses = [found.within(low, low + 1).total() for found in (folded.convolved(one), one.convolved(folded))]
+        assert contains(masses[0], float(ball_endpoints(masses[1])[0]), slack=1e-9)
