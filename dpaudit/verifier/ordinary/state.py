@@ -251,8 +251,8 @@ class State:
     # Ways.
 
     def is_always(self) -> bool:
-        """True where no test and no loop is around, and none that may be private lies before."""
-        return not (self.private_tests or self.arms or self.loops)
+        """True where no test, loop or comprehension is around, and no test that may be private lies before."""
+        return self.frame == self.main_frame and not (self.private_tests or self.arms or self.loops)
 
     @contextmanager
     def trial(self) -> Iterator[None]:

@@ -32,8 +32,13 @@ def test_a_release_after_a_test_is_proven_where_the_name_was_read_before():
         ("u = t > 2 and laplace(1) > 3", "n + exponential(1) > 3"),
         ("g = lambda: laplace(1)", "n + exponential(1) > 3"),
         ("u = [laplace(1) for k in range(t)]", "n + exponential(1) > 3"),
+        ("u = sum(laplace(1) for x in q)", "n + exponential(1) > 3"),
+        ("u = list(map(lambda k: laplace(1), range(t)))", "n + exponential(1) > 3"),
+        ("for k in range(t): u = laplace(1)", "n + exponential(1) > 3"),
+        ("while n > 9: n = laplace(1)", "n + exponential(1) > 3"),
+        ("assert n > 3 or laplace(1) > 2", "n + exponential(1) > 3"),
     ],
-    ids=["never", "in a branch", "skipped", "not called", "in a loop"],
+    ids=["never", "in a branch", "skipped", "not called", "comprehension", "records", "map", "loop", "while", "assert"],
 )
 def test_a_name_that_some_runs_alone_have_read_is_refused(before, test):
     with pytest.raises(OutsideSubset):
