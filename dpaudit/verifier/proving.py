@@ -20,7 +20,7 @@ from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.obligations import Obligation
 from dpaudit.verifier.product.runs import Alignment, Invariants, Misused
 from dpaudit.verifier.product.statements import execute
-from dpaudit.verifier.product.walk import draws, statements
+from dpaudit.verifier.product.walk import counter_of, draws, statements
 from dpaudit.verifier.product.witness import Empty, first_unreachable_output, witnesses
 
 NO_ALIGNMENT: Final = (
@@ -197,7 +197,7 @@ def modes(program: Program, pairs: Neighbours) -> tuple[bool, ...]:
     ghosts = Execution(program, pairs, {}, {}, pointwise=True).output()
     whole = [ghost is not None for ghost in ghosts]
     # A run that never ends has no output to look at.
-    endless = any(isinstance(one, While) for one in statements(program.body))
+    endless = any(isinstance(one, While) and counter_of(one) is None for one in statements(program.body))
     if pairs.contract.cost != "pure" or endless or not any(whole):
         return (False,)
     # A number beside an index is mostly a gap, for which the index must be known.

@@ -151,7 +151,7 @@ class Search:
                 break
         return True
 
-    def fitted(self, shapes: list[Template], first: tuple[int, ...], later: tuple[int, ...]) -> Iterator[Alignment]:
+    def fitted(self, shapes: list[Template], first: tuple[int, ...], later: tuple[int, ...] | None = None) -> Iterator[Alignment]:
         """Alignments of these shapes: the first after so many rounds, those that are asked for after it after others."""
         rounds = first
         unknowns = [one for shape in shapes for piece in shape.unknowns() for one in piece]
@@ -184,7 +184,7 @@ class Search:
                     break
             else:
                 yield {site: substitute(shift, values) for site, shift in alignment.items()}
-                rounds = later
+                rounds = later or first
                 # Not this alignment again: whoever asks for the next one could not prove it.
                 solver.add(negation(chosen))
 

@@ -28,7 +28,7 @@ from dpaudit.verifier.ir import (
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.laws import FINITE, NORMAL
 from dpaudit.verifier.product.runs import OTHER
-from dpaudit.verifier.product.walk import assigned_names
+from dpaudit.verifier.product.walk import assigned_names, counter_of, statements
 from dpaudit.verifier.terms import (
     Op,
     Sort,
@@ -91,6 +91,7 @@ def narrow(program: Program, pairs: Neighbours, *, failed: bool = False) -> tupl
     """
     differing = _differing(program, pairs)
     units = tuple(dict.fromkeys(change.bound for _, change in pairs.contract.changes))
+    own = {one.name for one in statements(program.body) if isinstance(one, For)}
     found = []
     for draw, around, uses, again in _followed(program):
         kept = dict.fromkeys(_distance(rest, differing) for rest in uses.tested) if draw.law not in NORMAL and uses.tests else {}
@@ -102,7 +103,9 @@ def narrow(program: Program, pairs: Neighbours, *, failed: bool = False) -> tupl
         # What is drawn at the end of a round for the next one gives way only where the next one tests it.
         later = Uses(uses.noise)
         if not uses.asked:
-            later.follow(again, {variable(name, Sort.INT): variable(UNKNOWN + name, Sort.INT) for name in around[-1:]})
+            later.follow(
+                again, {variable(name, Sort.INT): variable(UNKNOWN + name, Sort.INT) for name in around[-1:] if name in own}
+            )
         where = tuple(later.asked[:1])
         # What goes to an output hides a difference.
         hidden = dict.fromkeys(_distance(rest, differing) for rest, factor in uses.rests if factor in (-1, 1))
@@ -188,7 +191,9 @@ def _draws(
                 yield from _draws(body, (), (*loops, name), body)
             case While(place=place, before=before, test=test, body=body):
                 # The next round comes under the loop's test.
-                yield from _draws((*before, *body), (), loops, (*before, If(place, test, body, ())))
+                counter = counter_of(statement)
+                around = loops if counter is None else (*loops, counter)
+                yield from _draws((*before, *body), (), around, (*before, If(place, test, body, ())))
 
 
 def _basis(program: Program, pairs: Neighbours, uses: Uses) -> Iterator[Term]:
@@ -261,11 +266,21 @@ class Uses:
             if term is self.noise or self.noise not in variables(term):
                 continue
             linear = linear_in(term, self.noise) if term.sort is not Sort.BOOL else None
+            if linear is not None and number_of(linear[1]) is None and term.op in (Op.ADD, Op.MULTIPLY):
+                # A sum inside, in which noise is just added, needs no division to be hidden.
+                linear = next((one for one in map(self._plainly, subterms(term)) if one is not None), linear)
             if linear is None:
                 waiting = [*term.args, *waiting]
             else:
                 known = self._at_draw(linear[0])
                 self.first = None if known is None or not self._known(linear[1]) else (known, linear[1])
+
+    def _plainly(self, term: Term) -> tuple[Term, Term] | None:
+        """What noise is just added to in a sum, and its factor 1 or -1; None elsewhere."""
+        if term.op is not Op.ADD or self.noise not in term.args:
+            return None
+        linear = linear_in(term, self.noise)
+        return linear if linear is not None and number_of(linear[1]) in (-1, 1) else None
 
     def _loop(self, loop: For | While, names: dict[Term, Term]) -> None:
         """A loop after the draw: what it changes is not followed from round to round."""

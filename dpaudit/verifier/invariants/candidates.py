@@ -16,7 +16,7 @@ from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.ledger import FAILED, tail
 from dpaudit.verifier.product.rational import at_most, proportion
 from dpaudit.verifier.product.runs import OTHER, RETURNED, Invariants, broken_name
-from dpaudit.verifier.product.walk import assigned_names, draws, loops, statements
+from dpaudit.verifier.product.walk import assigned_names, counter_of, draws, loops, statements
 from dpaudit.verifier.terms import (
     ONE,
     TRUE,
@@ -411,7 +411,9 @@ def candidates(execution: Execution, tier: Tier = Tier.USUAL) -> Invariants:
         body = (*loop.before, *loop.body) if isinstance(loop, While) else loop.body
         flags = [name for name in names if name.startswith("$")]
         changed = tuple((name, names[name]) for name in (*assigned_names(body), *flags) if name in names)
-        index = variable(loop.name, Sort.INT) if isinstance(loop, For) else None
+        # For one output at a time a counter is what an index is.
+        counter = loop.name if isinstance(loop, For) else counter_of(loop) if execution.pointwise else None
+        index = None if counter is None else variable(counter, Sort.INT)
         falling = tuple(_falling(body))
         around = tuple(variable(name, Sort.INT) for name in outer[id(loop)])
         turn = round_of(loop, execution.pairs)

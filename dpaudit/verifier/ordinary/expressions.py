@@ -88,7 +88,9 @@ def _of_python(state: State, node: ast.Name) -> Value:
         return Builtin(name)
     if name in LAWS or name == "Fraction":
         # A text of this library: elsewhere the name has no meaning, which every run shows alike, or none.
-        if state.private_tests and not (name == "Fraction" and state.annotated):
+        if state.is_always():
+            state.met.add(name)
+        if state.private_tests and name not in state.met and not (name == "Fraction" and state.annotated):
             raise refuse(node, f"{name}, which the file does not import", "import it", "DPA702")
         return Builtin(f"law.{name}" if name in LAWS else "fractions.Fraction")
     raise refuse(node, f"the name {name}, which means nothing that the verifier reads", "define it in the file", "DPA702")

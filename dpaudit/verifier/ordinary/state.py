@@ -130,6 +130,7 @@ class State:
     ends: dict[str, tuple[str, str]] = field(default_factory=dict)  # public ends between which all values of a list lie
     fractions: bool = False  # whether the file makes fractions
     annotated: bool = False  # whether the function could not be defined without the name Fraction
+    met: set[str] = field(default_factory=set)  # names without meaning in the file that every run has read by here
     generators: frozenset[ast.FunctionDef] = frozenset()  # functions of the file that yield
     yielded: list[Ref] = field(default_factory=list)  # what each of them that runs has yielded so far
 
@@ -265,13 +266,20 @@ class State:
 
     # Ways.
 
+    def is_always(self) -> bool:
+        """True where no test, loop or comprehension is around, and no test that may be private lies before."""
+        return self.frame == self.main_frame and not (self.private_tests or self.arms or self.loops)
+
     @contextmanager
     def trial(self) -> Iterator[None]:
         """Try something of which nothing remains."""
         saved = {
             one: getattr(self, one) for one in ("lines", "depth", "line", "dead", "private_tests", "record_loops", "frame", "calls")
         }
-        copies = {one: type(getattr(self, one))(getattr(self, one)) for one in ("heap", "loops", "raises", "returns", "ensured", "exponents")}
+        copies = {
+            one: type(getattr(self, one))(getattr(self, one))
+            for one in ("heap", "loops", "raises", "returns", "ensured", "met", "exponents")
+        }
         outputs = {name: list(found) for name, found in self.outputs.items()}
         grown = [{key: list(found) for key, found in loop.grown.items()} for loop in self.loops]
         breaks = [list(loop.breaks) for loop in self.loops]

@@ -16,6 +16,7 @@ from dpaudit.verifier.product.ledger import FAILED
 from dpaudit.verifier.product.rational import at_most
 from dpaudit.verifier.product.runs import OTHER, Misused, Run
 from dpaudit.verifier.product.walk import draws, statements
+from dpaudit.verifier.product.watching import know_value
 from dpaudit.verifier.terms import (
     FALSE,
     ONE,
@@ -78,7 +79,7 @@ def run_draw(execution: Execution, statement: Draw, runs: tuple[Run, Run]) -> No
     for run, value in zip(runs, (noise, moved), strict=True):
         run.put(statement.name, value)
     if execution.rivals is not None:
-        execution.rivals.meet(execution, statement, here, runs)
+        know_value(execution, execution.rivals, statement, here, runs)
     if execution.whiles:
         execution.price("prefix", line)
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dpaudit.verifier.ir import Assign, Block, Check, Draw, For, If, Invoke, Law, ListOf, Program, Return, Statement
 from dpaudit.verifier.product.adjacency import GHOST
-from dpaudit.verifier.product.runs import OTHER, Alignment, Misused, Run
+from dpaudit.verifier.product.runs import OTHER, Alignment, Misused
 from dpaudit.verifier.product.walk import assigned_names, statements
 from dpaudit.verifier.terms import (
     FALSE,
@@ -24,11 +24,8 @@ from dpaudit.verifier.terms import (
     Term,
     add,
     choose,
-    conjunction,
     constant,
     disjunction,
-    equal,
-    implies,
     largest,
     least,
     less,
@@ -41,9 +38,6 @@ from dpaudit.verifier.terms import (
     variable,
     variables,
 )
-
-if TYPE_CHECKING:
-    from dpaudit.verifier.product.execution import Execution
 
 OWN: Final = variable(f"{GHOST}own", Sort.REAL)
 """The noisy value of the chosen draw in run 1: for invariants, never for shifts."""
@@ -132,25 +126,6 @@ class Rivals:
             (PICKED, disjunction(PICKED, chosen)),
         ):
             yield Assign(draw.place, str(name.value), noted)
-
-    def meet(self, execution: Execution, draw: Draw, here: Term, runs: tuple[Run, Run]) -> None:
-        """What is known of a draw's value, once its noise is there: it is the chosen one, or a rival within the furthest."""
-        if draw.site not in self.values:
-            return
-        chosen = execution.valued(self.chosen[draw.site], runs[0])
-        one, other = execution.both(self.values[draw.site], runs)
-        picked = conjunction(here, chosen)
-        execution.book.prove("ahead", draw.place.line, implies(picked, negation(runs[0].names[str(PICKED.value)])))
-        execution.book.know(implies(picked, conjunction(equal(one, OWN), negation(equal(OWN, self.sense.one)))))
-        rival = conjunction(here, negation(chosen))
-        within = (self.sense.bounds(one, self.sense.one), self.sense.bounds(other, self.sense.other))
-        execution.book.know(implies(rival, conjunction(*within)))
-
-    def settle(self, execution: Execution, runs: tuple[Run, Run]) -> None:
-        """At the end the furthest rival is the furthest of all; where there was none the number is 0."""
-        for run, limit in zip(runs, (self.sense.one, self.sense.other), strict=True):
-            seen, so_far = (run.names[str(name.value)] for name in (SEEN, SO_FAR))
-            execution.book.know(choose(seen, equal(so_far, limit), equal(limit, constant(0, Sort.REAL))))
 
 
 def rivals_of(program: Program, alignment: Alignment, ghosts: frozenset[Term] | None) -> Rivals | None:

@@ -9,6 +9,7 @@ from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.loops import know_output, run_loop
 from dpaudit.verifier.product.obligations import Book, Obligation
 from dpaudit.verifier.product.runs import RAISED, RETURNED, Misused, Run, broken_name, skipped_name, value_name
+from dpaudit.verifier.product.watching import know_furthest
 from dpaudit.verifier.terms import FALSE, ZERO, Term, conjunction, constant, disjunction, equal, implies, negation
 
 
@@ -34,7 +35,7 @@ def finish(execution: Execution) -> None:
     raised = equal(one.names[RAISED], other.names[RAISED])
     values = disjunction(negation(equal(one.names[RAISED], ZERO)), conjunction(*alike))
     if execution.rivals is not None:
-        execution.rivals.settle(execution, (one, other))
+        know_furthest(execution, execution.rivals, (one, other))
     execution.book.must("out", line, conjunction(*ended, raised, values))
     execution.price("cost", line)
 

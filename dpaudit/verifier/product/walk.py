@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dpaudit.verifier.ir import Assign, Block, Draw, For, If, Invoke, Program, Raise, Return, Statement, While
+from dpaudit.verifier.ir import Assign, Block, Continue, Draw, For, If, Invoke, Program, Raise, Return, Statement, While
+from dpaudit.verifier.terms import ONE, Op, Sort, add, subterms, variable
 
 
 def statements(block: Block) -> Iterator[Statement]:
@@ -53,6 +54,26 @@ def can_leave(block: Block, kind: type[Statement]) -> bool:
         return any(isinstance(one, kind) for one in statements(block))
     branches = (branch for one in block if isinstance(one, If) for branch in (one.then, one.otherwise))
     return any(isinstance(one, kind) for one in block) or any(can_leave(branch, kind) for branch in branches)
+
+
+def counter_of(loop: While) -> str | None:
+    """The name by which a `while` loop counts its rounds up to a limit that it does not change; such a loop ends whatever is drawn.
+
+    The test must fail once the name is at the limit, and each round that is not the last must raise the name by one.
+    """
+    if can_leave(loop.body, Continue) or can_leave(loop.before, Continue):
+        return None
+    changed = assigned_names((*loop.before, *loop.body))
+    raised = [one for one in loop.body if isinstance(one, Assign) and one.value is add(variable(one.name, Sort.INT), ONE)]
+    for one in raised:
+        name = variable(one.name, Sort.INT)
+        often = [each for each in statements((*loop.before, *loop.body)) if getattr(each, "name", None) == one.name]
+        for test in loop.test.args if loop.test.op is Op.AND else (loop.test,):
+            below = test.op is Op.LESS and test.args[0] is name and test.args[1].sort is Sort.INT
+            fixed = below and not any(str(part.value) in changed or part.op is Op.APPLY for part in subterms(test.args[1]))
+            if fixed and len(often) == 1:
+                return one.name
+    return None
 
 
 def return_statements(program: Program) -> tuple[Return, ...]:

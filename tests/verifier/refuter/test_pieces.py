@@ -96,3 +96,55 @@ def test_a_function_without_decay_is_not_integrated() -> None:
     growing = Function(whole=False, pieces=decaying(fmpq(-1), whole=False, one_sided=True).pieces)
     with working_precision(96), pytest.raises(ArithmeticError, match="decay"):
         growing.total()
+
+
+@pytest.mark.parametrize("point", [fmpq(0), fmpq(1), fmpq(-3, 2), fmpq(7)])
+def test_two_laplace_draws_have_the_density_of_their_sum(point: fmpq) -> None:
+    laplace = decay(fmpq(1), arb(fmpq(1, 2)), whole=False, one_sided=False)
+    below = laplace.convolved(laplace).within(point, point + fmpq(1, 1000)).total() * 1000
+    size = abs(as_float(point) + 0.0005)
+    assert contains(below, (1 + size) * math.exp(-size) / 4, slack=1e-6)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    rates=st.tuples(RATES, RATES),
+    factor=st.sampled_from([fmpq(-2), fmpq(-1, 3), fmpq(1), fmpq(3, 2)]),
+    cut=st.sampled_from([None, fmpq(-1), fmpq(1, 2)]),
+    low=st.integers(-3, 3).map(fmpq),
+    one_sided=st.booleans(),
+)
+def test_the_sum_of_two_draws_agrees_with_quadrature(
+    rates: tuple[fmpq, fmpq], factor: fmpq, cut: fmpq | None, low: fmpq, *, one_sided: bool
+) -> None:
+    """One draw, perhaps cut, and a multiple of another: the probability of an interval of their sum."""
+    one = decaying(rates[0], whole=False).within(cut, None)
+    two = decaying(rates[1], whole=False, one_sided=one_sided)
+    with working_precision(160):
+        found = one.convolved(two.stretched(factor)).within(low, low + 2).total()
+
+    def inside(value: mpmath.mpf) -> mpmath.mpf:
+        """The weight of the first draw from what the interval leaves it."""
+        ends = [as_float(low) - as_float(factor) * value, as_float(low) + 2 - as_float(factor) * value]
+        ends = [max(end, -mpmath.inf if cut is None else as_float(cut)) for end in ends]
+
+        def sums(end: mpmath.mpf) -> mpmath.mpf:
+            rate = as_float(rates[0])
+            return mpmath.exp(rate * end) / rate if end < 0 else (2 - mpmath.exp(-rate * end)) / rate
+
+        return (sums(ends[1]) - sums(ends[0])) * mpmath.exp(-as_float(rates[1]) * abs(value))
+
+    kinks = sorted({0.0, *((as_float(low) + step) / as_float(factor) for step in (0, 2))})
+    kinks += [] if cut is None else [(as_float(low) + step - as_float(cut)) / as_float(factor) for step in (0, 2)]
+    ends = sorted({*kinks, 40.0, *([] if one_sided else [-40.0])})
+    expected = mpmath.quad(inside, [end for end in ends if not one_sided or end >= 0])
+    assert contains(found, float(expected), slack=1e-6)
+
+
+def test_the_order_of_summands_does_not_matter() -> None:
+    """Folded densities have powers, on either side."""
+    one, two = decaying(fmpq(1), whole=False), decaying(fmpq(2), whole=False, one_sided=True)
+    folded = one.convolved(one).convolved(two)
+    for low in (fmpq(-3), fmpq(0), fmpq(5, 2)):
+        masses = [found.within(low, low + 1).total() for found in (folded.convolved(one), one.convolved(folded))]
+        assert contains(masses[0], float(ball_endpoints(masses[1])[0]), slack=1e-9)
