@@ -16,6 +16,7 @@ import numpy as np
 from scipy.stats import binom, multivariate_normal
 
 from dpaudit import audit
+from dpaudit.auditor.attack.distances import Probes, rarer_outputs
 from dpaudit.auditor.attack.edges import UNLIKELY, edge_events
 from dpaudit.auditor.attack.tallies import cells_of, expected_bounds, held_out_bounds, tally_of
 from dpaudit.auditor.betting.accounts import game_of
@@ -47,7 +48,7 @@ from dpaudit.auditor.supervision.limits import Limits
 from dpaudit.auditor.verdict.proof_lookup import ProofFinding, _status, find_proofs
 from dpaudit.auditor.verdict.proof_status import Observed, proof_of
 from dpaudit.auditor.verdict.verdicts import verdict_of
-from dpaudit.claims import Adjacency, Claim, PureDP
+from dpaudit.claims import ZCDP, Adjacency, Claim, PureDP
 from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure
 from dpaudit.exact import ball, ball_endpoints, working_precision
 from dpaudit.releases import Release
@@ -389,6 +390,14 @@ def an_approximate_claim_that_gaussian_noise_breaks_is_not_consistent():
         assert expected is verdict_of(attack, [], None, point=point, rejected=False, power_target=Fraction(5, 4))[0]
 
 
+def a_concentrated_claim_that_gaussian_noise_breaks_is_left_open():
+    claim, point = Claim(ZCDP(rho="1/2"), adjacency="add_remove"), ClaimPoint(Fraction(1, 2), Fraction(1, 10))
+    # Of mu = 1.2 at the cuts 0.6 and 2.6; the second end is that of Laplace noise.
+    for other, expected in ((47, 1), (300, 0)):
+        counts = [Counts(7257, 2743, 20_000), Counts(808, other, 20_000)]
+        assert expected == len(rarer_outputs(claim, point, Probes(counts=counts)))
+
+
 def failure_apart(work, **limits):
     """The failure of work in a process of its own; empty where it gave a result."""
     try:
@@ -483,6 +492,7 @@ CHECKS = (
     pairs_of_few_outputs_are_judged_by_all_counts_of_their_datasets,
     rare_outputs_promise_something_where_both_halves_of_the_runs_show_them,
     an_approximate_claim_that_gaussian_noise_breaks_is_not_consistent,
+    a_concentrated_claim_that_gaussian_noise_breaks_is_left_open,
     cells_of_exact_values_and_numbers_add_up,
     bets_on_forecasts_are_fair_and_of_columns_that_tell,
     a_proof_counts_only_for_what_was_audited,

@@ -6,6 +6,7 @@ One run a dataset shows then what a step changes, where statistics would need ma
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -26,26 +27,52 @@ _FORM: Final = 4.0
 
 _MOST: Final = 50.0
 _EACH: Final = 3
+_SEATS: Final = 3
+_OUTSTANDING: Final = 1.4
+"""Times the largest change on a pair that is attacked anyway: such a step joins the attack whatever few runs of it show."""
+
 _EASED: Final = 1e-9
 
 
-def largest_steps(case: Case, ways: Sequence[Sequence[int]], most: int, keep: int) -> tuple[list[int], int]:
-    """Return the steps at which outputs change most, the largest first, at most a few of one way, and the runs that showed it."""
-    pairs, runs, scored, scales = case.subject.pairs, 0, list[tuple[float, int]](), dict[Path, float]()
+@dataclass(frozen=True)
+class Steps:
+    """The steps at which outputs change most, the largest first; those that change far more than any known pair; and the runs."""
+
+    largest: list[int]
+    outstanding: list[int]
+    runs: int
+
+
+def largest_steps(case: Case, ways: Sequence[Sequence[int]], most: int, keep: int) -> Steps:
+    """Run the datasets of ways once each, and those of the pairs that are attacked anyway; of one way a few steps count at most."""
+    pairs, known = case.subject.pairs, [*case.attacked]
+    runs = _FOR_SCALE + len(_sides(case, known))
+    if runs > most:
+        return Steps([], [], 0)
+    scales = _scales(_read(case, pairs[known[0]].first, number + 1) for number in range(_FOR_SCALE))
+    usual = max(size for size, _ in _changes(case, known, scales))
+    scored = list[tuple[float, int]]()
     for way in ways:
-        # Steps that follow each other share a dataset.
-        datasets = {id(side): side for place in way for side in (pairs[place].first, pairs[place].second)}
-        if runs + len(datasets) + (0 if scales else _FOR_SCALE) > most:
-            continue
-        if not scales:
-            scales = _scales(_read(case, pairs[way[0]].first, number + 1) for number in range(_FOR_SCALE))
-            runs += _FOR_SCALE
-        outputs = {key: _read(case, data, 0) for key, data in datasets.items()}
-        runs += len(outputs)
-        sides = ((outputs[id(pairs[place].first)], outputs[id(pairs[place].second)], place) for place in way)
-        found = sorted(((_change(one, other, scales), place) for one, other, place in sides), reverse=True)
-        scored += [(size, place) for size, place in found[:_EACH] if size > 0]
-    return [place for _, place in sorted(scored, key=lambda one: (-one[0], one[1]))[:keep]], runs
+        size = len(_sides(case, way))
+        if runs + size <= most:
+            runs += size
+            scored += [one for one in sorted(_changes(case, way, scales), reverse=True)[:_EACH] if one[0] > 0]
+    order = sorted(scored, key=lambda one: (-one[0], one[1]))[:keep]
+    outstanding = [place for size, place in order if size >= _OUTSTANDING * usual][:_SEATS]
+    return Steps([place for _, place in order], outstanding, runs)
+
+
+def _sides(case: Case, places: Sequence[int]) -> dict[int, Any]:
+    """The datasets of some pairs, once each: pairs of a way that follow each other share one."""
+    found = (case.subject.pairs[place].side(label) for place in places for label in (0, 1))
+    return {id(side): side for side in found}
+
+
+def _changes(case: Case, places: Sequence[int], scales: dict[Path, float]) -> list[tuple[float, int]]:
+    """How much the outputs on the two datasets of some pairs differ."""
+    outputs = {key: _read(case, data, 0) for key, data in _sides(case, places).items()}
+    sides = ((case.subject.pairs[place], place) for place in places)
+    return [(_change(outputs[id(pair.first)], outputs[id(pair.second)], scales), place) for pair, place in sides]
 
 
 def _read(case: Case, data: Any, number: int) -> Reading | None:

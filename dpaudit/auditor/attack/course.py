@@ -56,8 +56,9 @@ class Case:
     `alpha` is this claim's share of the error probability, half for the bets and half for the bound; `lines` are the points that
     may be tested; `plan` is None where `seconds` decides at the end of the pilot; `checked` runs were made before; `listener` hears
     stage, runs done, runs planned and the logarithm of the wealth; `places` are the pairs to attack, () for all but searched
-    ones; where it `stops_early`, not all runs are made for the bound of a claim that bets have refuted; `search` runs look for
-    datasets that do not stand in the data, as a clock allows where there is no plan yet.
+    ones, `promising` the searched ones on which outputs change most with equal random numbers; where it `stops_early`, not all runs
+    are made for the bound of a claim that bets have refuted; `search` runs look for datasets that do not stand in the data, as a
+    clock allows where there is no plan yet.
     """
 
     subject: Subject
@@ -73,6 +74,7 @@ class Case:
     checked: int = 0
     listener: Callable[[str, int, int | None, float], None] | None = None
     places: tuple[int, ...] = ()
+    promising: tuple[int, ...] = ()
     stops_early: bool = True
     search: int = 0
 

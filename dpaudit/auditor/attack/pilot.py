@@ -168,7 +168,8 @@ def _kept(course: Course, order: Sequence[int]) -> list[int]:
     count = max(_CROWD, len(order) // 4)
     # What shows at a record alone, of outputs near an end of their range, shows late.
     alone = [pair for pair in order if _is_to_nothing(course.case.subject.pairs[pair])]
-    return list(dict.fromkeys([*alone[:1], *order]))[:count]
+    promising = [pair for pair in order if pair in course.case.promising]
+    return list(dict.fromkeys([*promising[:1], *alone[:1], *order]))[:count]
 
 
 def _is_to_nothing(pair: Neighbours) -> bool:

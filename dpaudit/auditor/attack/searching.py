@@ -96,13 +96,13 @@ def search_pairs(case: Case) -> tuple[Case, tuple[Property, ...]]:
     search = Search(_widened(case, vetting.forms((*vetting.plausible, *vetting.outside))), runs - vetting.runs)
     outside = try_outside(search, vetting.outside)
     ways, strolls = ([way for way in ways if (pairs[way[0]].family == WALK) == strolled] for strolled in (False, True))
-    coupled, spent_on_steps = largest_steps(case, [*strolls, *ways], search.left // _COUPLED_SHARE, finalists_of(runs))
-    search.left -= spent_on_steps
+    coupled = largest_steps(case, [*strolls, *ways], search.left // _COUPLED_SHARE, finalists_of(runs))
+    search.left -= coupled.runs
     scan = vet(case, [place for way in ways for place in way if not pairs[place].labels], most=search.left // _SCAN_SHARE)
     search.left -= scan.runs
     sharp = [place for place in scan.plausible if is_sharp(*scan.outputs[place])][:FINALISTS]
     search.look(sharp, _FIRST[0])
-    search.look([place for place in coupled if place not in sharp], _FIRST[0])
+    search.look([place for place in coupled.largest if place not in sharp], _FIRST[0])
     size = min(max(_FIRST[0], search.left // 3 // max(1, len(vetting.plausible))), _FIRST[1])
     search.look(_kinds_first(case, vetting.plausible), size)
     untried = _untried(case, plain, {*vetting.outputs} - ({*vetting.plausible} - search.rows.keys()))
@@ -115,21 +115,23 @@ def search_pairs(case: Case) -> tuple[Case, tuple[Property, ...]]:
             followed += 1
     steps = [place for way in (*ways, *strolls) for place in way if place in search.rows]
     steps = [place for place in search.best(steps)[: 2 * FINALISTS] if search.merit(place)[0] > 0]
-    stepped = vet(case, steps, most=search.left // 2)
+    stepped = vet(case, [*dict.fromkeys([*coupled.outstanding, *steps])], most=search.left // 2)
     search.left -= stepped.runs
     known = search.best(dict.fromkeys([*vetting.plausible, *sharp, *stepped.plausible]))
     again = known[: max(2 * FINALISTS, len(known) // _SECOND_SHARE)]
     if again:
         search.look(again, max(1, search.left // len(again)))
-    chosen = sorted(search.best(again)[: FINALISTS if case.seconds == math.inf else finalists_of(runs)])
-    spent = vetting.runs + spent_on_steps + scan.runs + stepped.runs + search.made
+    count = FINALISTS if case.seconds == math.inf else finalists_of(runs)
+    promising = tuple(place for place in coupled.outstanding if place in stepped.plausible)
+    chosen = sorted(list(dict.fromkeys([*promising, *search.best(again)]))[:count])
+    spent = vetting.runs + coupled.runs + scan.runs + stepped.runs + search.made
     unfit = len(vetting.outputs) - len(vetting.plausible) - len(vetting.outside)
     found = _account(case, search, len(plain) - len(vetting.outputs), unfit, len(ways) - followed)
     missing = (_MISSING,) if vetting.shows_missing or stepped.shows_missing else ()
     refused = _refusals(case, {**stepped.refused, **vetting.refused})
     wider = _widened(case, vetting.forms(chosen) | scan.forms(chosen) | stepped.forms(chosen))
     seconds = max(case.seconds - (time.monotonic() - began), case.seconds / 2)
-    wider = replace(wider, places=(*case.attacked, *chosen), checked=case.checked + spent, seconds=seconds)
+    wider = replace(wider, places=(*case.attacked, *chosen), promising=promising, checked=case.checked + spent, seconds=seconds)
     return wider, (*missing, *refused, *untried, *outside, found)
 
 

@@ -25,6 +25,7 @@ LAST: Final = "the last day of a month"
 FINAL: Final = "the last day of a year of 53 weeks"
 LATER: Final = "the last day of a later year of 53 weeks"
 REPEATED: Final = "a time that clocks repeat"
+REPEATED_LATER: Final = "a later time that clocks repeat"
 OFFSET: Final = "a time with an offset"
 NAMED: Final = "a value that the source names"
 MIXED: Final = "values of several records"
@@ -47,7 +48,7 @@ OUTSIDE: Final = "outside what the data suggest"
 
 LABELS: Final = (
     *(BETWEEN, ZERO, HIGH, LOW, NEAR, LEAP, LAST, FINAL, MISSING, EMPTY, BLANK, HOLLOW, HUGE, LONG, LONGER, UNSEEN, DIGIT, OTHER),
-    *(MARKED, NAMED, MINUS, NAN, REPEATED, LATER, OFFSET, LIMIT, MIXED, OUTSIDE),
+    *(MARKED, NAMED, MINUS, NAN, REPEATED, REPEATED_LATER, LATER, OFFSET, LIMIT, MIXED, OUTSIDE),
 )
 
 WITHIN: Final = frozenset({LEAP, LAST, FINAL, REPEATED, BETWEEN})
@@ -129,14 +130,15 @@ def _date_texts(held: Sequence[str]) -> dict[str, Any]:
 
 
 def _repeated_times(held: Sequence[Any]) -> dict[str, Any]:
-    """A time that European clocks show twice, between those of the data, where these have times of the day and no zone."""
+    """A time that European clocks show twice, between those of the data or after, where these have times of the day and no zone."""
     if not all(isinstance(value, datetime) and value.tzinfo is None for value in held) or all(map(_is_midnight, held)):
         return {}
-    first, last = (end(date(one.year, one.month, one.day) for one in held) for end in (min, max))
-    ends = (date(year, 10, 31) for year in range(first.year, last.year + 1))
+    first, last = min(held), max(held)
+    ends = (date(year, 10, 31) for year in range(first.year, min(last.year + 1, MAXYEAR) + 1))
     sundays = (day - timedelta(days=day.isoweekday() % 7) for day in ends)
-    day = next((day for day in sundays if first < day < last), None)
-    return {} if day is None else {REPEATED: held[0].replace(year=day.year, month=day.month, day=day.day, hour=2, minute=30)}
+    times = [held[0].replace(year=day.year, month=day.month, day=day.day, hour=2, minute=30) for day in sundays]
+    found = {REPEATED if time < last else REPEATED_LATER: time for time in reversed(times) if first < time}
+    return {label: time for label, time in found.items() if label == REPEATED or REPEATED not in found}
 
 
 def _is_midnight(moment: datetime) -> bool:

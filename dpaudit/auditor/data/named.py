@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import pairwise
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Final
@@ -18,6 +19,7 @@ _MOST_VALUES: Final = 8
 _MOST_SIZES: Final = 6
 _LONGEST: Final = 64
 _LARGEST_SIZE: Final = 500
+_LARGEST: Final = 1e15
 _MATCHING: Final = frozenset({"startswith", "endswith", "removeprefix", "removesuffix", "get"})
 
 
@@ -33,6 +35,12 @@ class Named:
         """Numbers that may be sizes of datasets."""
         return tuple(int(one) for one in self.numbers if one == int(one) and 1 < one <= _LARGEST_SIZE)[:_MOST_SIZES]
 
+    @property
+    def around(self) -> tuple[float, ...]:
+        """The numbers, and those in the middle between two that follow each other, where two conditions may hold at once."""
+        ordered = sorted(set(self.numbers))
+        return (*self.numbers, *((one + other) / 2 for one, other in pairwise(ordered)))
+
 
 NOTHING: Final = Named()
 
@@ -44,7 +52,7 @@ def values_named(function: Callable[..., Any]) -> Named:
         for value in () if is_installed(one.__code__.co_filename) else _compared(one):
             if isinstance(value, str) and len(value) <= _LONGEST:
                 texts[value] = None
-            elif isinstance(value, (int, float)) and not isinstance(value, bool) and value == value:  # noqa: PLR0124 - NaN
+            elif isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < _LARGEST:
                 numbers[value] = None
     return Named(tuple(texts)[:_MOST_VALUES], tuple(numbers)[: 2 * _MOST_VALUES])
 

@@ -31,6 +31,7 @@ from dpaudit.auditor.data.named import NOTHING, Named
 
 _MOST_FIELDS: Final = 8
 _MOST_LOOKED: Final = 1000
+_MOST_NAMED: Final = 12
 _NUMBERS: Final = (ZERO, HIGH, LOW, HUGE, MINUS)
 
 
@@ -142,8 +143,9 @@ def _named(rows: Sequence[Any], named: Named) -> list[Strange]:
         if all(isinstance(value, str) for value in held):
             values = [text for text in named.texts if text not in held]
         elif all(type(value) in {int, float} for value in held) and not (holds_codes(column) or holds_shares(column)):
-            whole = all(isinstance(value, int) for value in held)
-            values = [type(held[0])(one) for one in named.numbers if one not in held and (not whole or one == int(one))]
+            # Of integers, those below a number between two others.
+            known = dict.fromkeys(int(one) if all(isinstance(value, int) for value in held) else float(one) for one in named.around)
+            values = [one for one in known if one not in held][:_MOST_NAMED]
         found += [
             Strange(put_values(base, {field: value}), frozenset({NAMED}), place if field is not None else None) for value in values
         ]

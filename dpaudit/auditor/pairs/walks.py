@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpaudit.auditor.data.domains import MIXED, is_missing
+from dpaudit.auditor.data.domains import MIXED, holds_codes, is_missing
 from dpaudit.auditor.data.fields import fields_of, value_at, with_field
 from dpaudit.auditor.data.records import same
 from dpaudit.auditor.pairs.strange import Strange, put_values
@@ -59,10 +59,20 @@ def mix_records(rows: Sequence[Any], chance: random.Random) -> Strange:
     values = {}
     for field in fields_of(base):
         one, other = (value_at(chance.choice(rows), field) for _ in range(2))
-        numbers = all(isinstance(value, (float, np.floating)) and not is_missing(value) for value in (one, other))
-        between = numbers and chance.random() < _MIXED
-        values[field] = type(one)(round(one + (other - one) * chance.random(), _DIGITS)) if between else one
+        values[field] = _between(one, other, rows, field, chance) if chance.random() < _MIXED else one
     return Strange(put_values(base, values), frozenset({MIXED}))
+
+
+def _between(one: Any, other: Any, rows: Sequence[Any], field: Any, chance: random.Random) -> Any:
+    """A number between two of a field; of integers that are codes, and of all else, the first one."""
+    if any(is_missing(value) or isinstance(value, (bool, np.bool_)) for value in (one, other)):
+        return one
+    if all(isinstance(value, (float, np.floating)) for value in (one, other)):
+        return type(one)(round(one + (other - one) * chance.random(), _DIGITS))
+    whole = all(isinstance(value, (int, np.integer)) for value in (one, other))
+    if whole and not holds_codes([value_at(row, field) for row in rows[:_MOST_RECORDS]]):
+        return type(one)(chance.randint(*sorted((int(one), int(other)))))
+    return one
 
 
 def user_walk(users: Sequence[Records], rows: Sequence[Any], field: Any, number: int) -> list[Records]:

@@ -99,9 +99,11 @@ def test_an_error_at_an_empty_list_keeps_a_claim_from_being_consistent():
     assert HOLLOW in result.summary
 
 
-def course(runs, places, alone=()):
+def course(runs, places, alone=(), promising=()):
     pairs = {place: SimpleNamespace(first=[1], second=[] if place in alone else [1]) for place in places}
-    return SimpleNamespace(runs=runs, case=SimpleNamespace(plan="planned", subject=SimpleNamespace(pairs=pairs)))
+    return SimpleNamespace(
+        runs=runs, case=SimpleNamespace(plan="planned", promising=promising, subject=SimpleNamespace(pairs=pairs))
+    )
 
 
 def test_the_best_quarter_of_a_crowd_goes_on_and_half_of_few_pairs_or_of_many_runs():
@@ -111,6 +113,12 @@ def test_the_best_quarter_of_a_crowd_goes_on_and_half_of_few_pairs_or_of_many_ru
     assert crowd[:8] == _kept(course(2_000, crowd), crowd[:12])
     assert few[:4] == _kept(course(2_000, few), few)
     assert crowd[:20] == _kept(course(40 * 4096, crowd), crowd)
+
+
+def test_a_pair_on_which_equal_random_numbers_change_most_stays_in_a_crowd():
+    crowd = list(range(40))
+
+    assert [30, *crowd[:9]] == _kept(course(2_000, crowd, promising=(35, 30)), crowd)
 
 
 def test_a_pair_of_one_record_and_none_stays_in_a_crowd():

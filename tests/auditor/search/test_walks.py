@@ -21,6 +21,7 @@ from dpaudit.auditor.data.domains import (
     NAN,
     OFFSET,
     REPEATED,
+    REPEATED_LATER,
     ZERO,
     is_missing,
     values_beyond,
@@ -97,13 +98,13 @@ def test_users_walk_with_other_numbers_of_records():
 
 
 def test_a_step_at_which_many_parts_change_is_found_by_equal_random_numbers():
-    def halves(data, rng, *, by_place):
+    def parts(data, rng, *, by_place):
         kept = clipped(data)
-        half = len(kept) // 2 if by_place else 0
-        return [sum(part) + rng.laplace(scale=10 if by_place else 20) for part in (kept[:half], kept[half:])]
+        # Which records count changes for many of them where one comes before.
+        return sum(kept[place] for place in range(0, len(kept), 3 if by_place else 1)) + rng.laplace(scale=10)
 
-    assert Verdict.REFUTED is asked(HOURS, functools.partial(halves, by_place=True)).verdict
-    assert Verdict.REFUTED is not asked(HOURS, functools.partial(halves, by_place=False)).verdict
+    assert Verdict.REFUTED is asked(HOURS, functools.partial(parts, by_place=True)).verdict
+    assert Verdict.REFUTED is not asked(HOURS, functools.partial(parts, by_place=False)).verdict
 
 
 def test_the_share_of_missing_values_at_which_a_release_refuses_is_found():
@@ -166,8 +167,23 @@ def test_values_that_a_source_names_are_tried_in_fields_of_their_type():
     ]
     found = [one.record for one in strange_records(rows, Named(("test", "ada"), (99, 0.5))) if NAMED in one.labels]
     assert ["test"] == [row["name"] for row in found if row["name"] not in {"ada", "ben", "cy"}]
-    assert [99] == [row["age"] for row in found if row["age"] not in {31, 47, 62}]
+    assert {99, 0} >= {row["age"] for row in found} - {31, 47, 62} >= {99}
     assert {0.5, 0.25} >= {row["share"] for row in found}
+
+
+def test_numbers_between_two_that_a_source_names_are_tried():
+    assert (40, 35, 70.0, 37.5, 55.0) == Named((), (40, 35, 70.0)).around
+    found = [one.record for one in strange_records([31, 47, 62], Named((), (40, 35))) if NAMED in one.labels]
+    assert [40, 35, 37] == found
+
+
+def test_a_record_in_two_groups_is_found_though_the_data_have_none():
+    def groups(ages, rng, *, least):
+        known = [age for age in ages if not is_missing(age)]
+        return [sum(age < 40 for age in known) + rng.laplace(), sum(age >= least for age in known) + rng.laplace()]
+
+    ages = [34, 51, 27, 66, 45, 19, 31, 58, 62, 55, 48]
+    assert Verdict.REFUTED is asked(ages, functools.partial(groups, least=36)).verdict
 
 
 def test_a_name_that_a_source_singles_out_is_found():
@@ -201,6 +217,10 @@ def at(month, day, hour=0, minute=0):
         ([at(3, 1, 8), at(12, 1, 9)], REPEATED, at(10, 27, 2, 30)),
         (["2024-03-01T08:15:00", "2024-12-01T09:00:00"], REPEATED, "2024-10-27T02:30:00"),
         (["2024-03-01T08:15:00", "2024-12-01T09:00:00"], OFFSET, "2024-03-01T08:15:00+02:00"),
+        ([at(3, 1, 8), at(10, 27, 9)], REPEATED, at(10, 27, 2, 30)),
+        ([at(3, 1, 8), at(10, 27, 1)], REPEATED, None),
+        ([at(3, 1, 8), at(10, 27, 1)], REPEATED_LATER, at(10, 27, 2, 30)),
+        ([at(3, 1, 8), at(12, 1, 9)], REPEATED_LATER, None),
         ([at(3, 1), at(12, 1)], REPEATED, None),
         (["2024-03-01", "2024-12-01"], OFFSET, None),
         ([Decimal("4.5"), Decimal(3)], HIGH, Decimal(45)),
