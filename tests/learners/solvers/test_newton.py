@@ -130,8 +130,8 @@ def test_a_rare_class_is_found(rate, epsilon):
     public = Public(20_000, 8, 2, Fraction(1), Fraction(epsilon), Fraction(1, 10**5), Adjacency.of("replace_one"))
     plan = default_plan(public)
     rows = to_rows(checked_features(features), labels, feature_norm=1, lattice_bits=plan.lattice_bits, intercept=plan.intercept)
-    chosen = rows.margins(solve(rows, plan, source_from(np.random.default_rng(0)))) > 0
+    chosen = np.array([rows.margins(solve(rows, plan, source_from(np.random.default_rng(seed)))) > 0 for seed in range(5)])
     best = LogisticRegression(C=100).fit(features, labels).predict(features) == 1
-    recall, possible = chosen[labels == 1].mean(), best[labels == 1].mean()
+    recall, possible = chosen[:, labels == 1].mean(), best[labels == 1].mean()
     assert recall >= (0.8 if epsilon == 1 else 0.4) * possible
     assert (chosen == labels).mean() >= (best == labels).mean() - (0.01 if epsilon == 1 else 0.02)
