@@ -15,7 +15,7 @@ from learners.rows.ingest import checked_features, to_rows
 from learners.solvers.gradient import WEIGHT_BITS, solve
 from learners.solvers.newton import Axes, NormalModel, newton_steps, normal_model
 from learners.solvers.plans import default_plan
-from learners.solvers.slopes import LOGISTIC, expected_bend, expected_share
+from learners.solvers.slopes import LOGISTIC, expected_bend
 from mechanisms import source_from
 
 CONSTANT = 0.125
@@ -96,16 +96,6 @@ def test_the_step_depends_on_what_was_released_alone():
     weights, slope = np.arange(5.0), np.ones(5)
     first(slope * 7, weights * 3)  # leaves nothing behind
     assert np.array_equal(first(slope, weights), second(slope, weights))
-
-
-@pytest.mark.parametrize("share", [0.01, 0.3])
-def test_a_constant_that_noise_hides_rises_to_the_released_share(share):
-    rows, weights = normal_rows(), np.array([3, -1.5, 0.75, 3, 0.0])
-    model = NormalModel(axes_of(rows.T @ rows, noise=1e9), len(rows), CONSTANT, expected_bend)
-    weights[-1] += model.rise(model.axes.inward(weights), expected_share, share)
-    assert share == pytest.approx(expected_share(rows @ weights).mean(), rel=0.03)
-    seen = NormalModel(axes_of(rows.T @ rows), len(rows), CONSTANT, expected_bend)
-    assert seen.rise(seen.axes.inward(weights), expected_share, share) == 0
 
 
 def test_a_rare_column_that_says_nearly_all_does_not_throw_steps_to_and_fro():
