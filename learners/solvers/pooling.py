@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from learners.solvers.newton import Move, NormalModel
     from learners.solvers.slopes import Bend
 
-_SPREAD: Final = 2.0
-"""Deviation of weights before anything is seen, for rows of usual length 1: margins vary by about that much."""
+_SPREAD: Final = 2.8
+"""Least deviation of weights before gradients are seen, for rows of usual length 1: margins vary by about that much."""
 
 _CONSTANT_SPREAD: Final = 8.0
 """That of the constant's part of margins."""
@@ -28,6 +28,9 @@ _MODEL_ERROR: Final = 0.3
 
 _SHARE_ERROR: Final = 0.3
 """And of the share of the second class."""
+
+_LOGISTIC: Final = math.pi / 8
+"""A logistic function of a normal number has about the mean of one whose slope this much of the variance makes less steep."""
 
 _LEAST_BEND: Final = 1e-5
 _SURE: Final = 2.0
@@ -72,12 +75,23 @@ class Curvature:
         return np.asarray(np.diag(np.square(self.diagonal)) + product + product.T)
 
 
-def curvature(model: NormalModel, first: NDArray[np.float64], last: NDArray[np.float64], least: float = _LEAST_BEND) -> Curvature:
-    """Mean curvature on the way between two points: times the way, how far gradients fall; bends count for no less than given."""
+def curvature(
+    model: NormalModel, likely: Bend, first: NDArray[np.float64], last: NDArray[np.float64], least: float = _LEAST_BEND
+) -> Curvature:
+    """Mean curvature on the way between two points, for labels that the last is best for: times the way, how far gradients fall.
+
+    Bends count for no less than given.
+    """
+    end, end_spread, end_line = model.margins(last)
     diagonal, vectors, inner = 0.0, [], np.zeros((2 * len(_NODES),) * 2)
     for place, (part, share) in enumerate(_NODES):
-        centre, spread, line = model.margins(first + part * (last - first))
-        bends = np.maximum(model.strength * model.bend(centre + spread * PLACES), least) * SHARES * share
+        here = first + part * (last - first)
+        centre, spread, line = model.margins(here)
+        # Margins here and at the end are normal together: given one, the mean of the other is on a line, with a spread around it.
+        common = float(end_line @ here) / max(spread, 1e-6)
+        rest = max(end_spread**2 - common**2, 0.0)
+        second = likely((end + common * PLACES) / math.sqrt(1 + _LOGISTIC * rest))
+        bends = np.maximum(model.strength * model.bend(centre + spread * PLACES, second=second), least) * SHARES * share
         k0, k1, k2 = float(bends.sum()), float((bends * PLACES).sum()), float((bends * PLACES**2).sum())
         diagonal += k0
         vectors += [model.mean, line / max(spread, 1e-6)]  # the line shrinks with the spread
@@ -99,12 +113,14 @@ class Pool:
     ) -> NDArray[np.float64]:
         """The likeliest weights given the gradients seen and where, sought from some weights."""
         last = self.model.axes.vectors[-1]
-        spread, constant = 1 / _SPREAD**2, (self.model.constant / _CONSTANT_SPREAD) ** 2
-        prior = spread * np.eye(len(last)) + (constant - spread) * np.multiply.outer(last, last)
+        constant = (self.model.constant / _CONSTANT_SPREAD) ** 2
         for _ in range(_ROUNDS):
-            left, right = prior.copy(), prior @ self.start
+            # Where margins are seen to vary more than was expected, weights are expected to be as large.
+            spread = 1 / max(_SPREAD, self.model.margins(weights)[1]) ** 2
+            left = spread * np.eye(len(last)) + (constant - spread) * np.multiply.outer(last, last)
+            right = left @ self.start
             for place, pull in seen:
-                fall = curvature(self.model, place, weights, self._least(pull))
+                fall = curvature(self.model, self.share.likely, place, weights, self._least(pull))
                 # Records that are not normal spoil what long gradients say; near the end gradients are noise, which alone counts.
                 variance = self.deviation**2 + _MODEL_ERROR**2 * max(float(pull @ pull) / len(last) - self.deviation**2, 0.0)
                 left += fall.square() / variance

@@ -26,7 +26,7 @@ UNIT: Final = 2**12
 Slopes = Callable[["NDArray[np.int64]", "NDArray[np.int64]", int], "NDArray[np.int64]"]
 """From margins, labels and the fineness of margins to downhill slopes, none longer than `UNIT`, record by record."""
 
-Bend = Callable[["NDArray[np.float64]"], "NDArray[np.float64]"]
+Bend = Callable[..., "NDArray[np.float64]"]
 """From margins to a mean over the labels for which those margins would be best: of second derivatives, or of second labels."""
 
 
@@ -96,10 +96,17 @@ def expected_share(margins: NDArray[np.float64], weights: tuple[int, ...] = (WEI
     return np.asarray(here / (here + np.where(margins > 0, other, 1 - other) / first))
 
 
-def expected_bend(margins: NDArray[np.float64], weights: tuple[int, ...] = (WEIGHT_UNIT, WEIGHT_UNIT)) -> NDArray[np.float64]:
-    """Mean second derivative of the cut logistic loss at margins that are best for the labels there, whose classes have weights."""
+def expected_bend(
+    margins: NDArray[np.float64],
+    weights: tuple[int, ...] = (WEIGHT_UNIT, WEIGHT_UNIT),
+    second: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """Mean second derivative of the cut logistic loss at margins, for classes with weights.
+
+    Labels are those that margins are best for, unless the probability of the second class is given.
+    """
     # Only labels that the margin is right about bend the loss.
-    decay, second = np.exp(-np.abs(margins)), expected_share(margins, weights)
+    decay, second = np.exp(-np.abs(margins)), expected_share(margins, weights) if second is None else second
     first_weight, second_weight = (weight / WEIGHT_UNIT for weight in weights)
     right = np.where(margins > 0, second * second_weight, (1 - second) * first_weight)
     return np.asarray(right * 2 * decay / (1 + decay) ** 2)

@@ -45,14 +45,17 @@ from learners.rows.rows import Rows
 from learners.rows.signs import sign_map
 from learners.rows.sketch import _convolved
 from learners.solvers import phased, plans
-from learners.solvers.gradient import solve
+from learners.solvers.gradient import _descend, solve
 from learners.solvers.hinge import HingeStep, hinges
 from learners.solvers.label_scale import cut_residuals
+from learners.solvers.newton import Axes
 from learners.solvers.orders import random_order, random_places
 from learners.solvers.plans import default_plan
-from learners.solvers.profile import sum_profile
-from learners.solvers.slopes import UNIT, _root_above, logistic_slopes, softmax_slopes
+from learners.solvers.profile import Standard, sum_profile
+from learners.solvers.slopes import LOGISTIC, UNIT, _root_above, logistic_slopes, softmax_slopes
+from learners.solvers.whitening import whiten
 from learners.structure.kmeans import CONSTANT, cluster_sensitivity, sum_clusters
+from learners.targets.inside import WatchedPlan
 from learners.targets.structure import CENTRES, SIDE_PAIR
 from learners.targets.structure import rows_of as structure_rows
 from tests.support.sources import TapeSource
@@ -185,6 +188,18 @@ def sums_of_clusters_move_by_no_more_than_was_charged():
         moved = np.subtract(*(sum_clusters(structure_rows(each, CONSTANT), CENTRES) for each in pair))
         square = sum(int(each) ** 2 for each in moved.ravel())
         assert square <= cluster_sensitivity(moves) ** 2 <= 1.01 * square
+
+
+def only_rows_within_the_bound_pull():
+    plan, seen = default_plan(public(features=2)), []
+    rows = rows_of([[2**plan.lattice_bits, 0, plan.intercept]], labels=[1], bound=plan.bound)
+    standard = replace(Standard.unread(2), factors=np.full(2, 8.0))
+    white = whiten(standard, rows, Axes(np.ones(3), np.eye(3), 1.0), plan)
+    _descend(white.short, WatchedPlan(plan, seen, noisy=False), None, LOGISTIC, lambda slope, _: 0 * slope, far=white.far)
+    assert len(seen) == plan.steps
+    for value, _ in seen:
+        assert sum(int(each) ** 2 for each in value) <= (UNIT * plan.bound) ** 2
+    assert 4 * plan.bound < max(abs(white.far.steps[0]))
 
 
 def rows_that_no_plan_is_for_are_refused():

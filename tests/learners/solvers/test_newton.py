@@ -15,7 +15,7 @@ from learners.rows.ingest import checked_features, to_rows
 from learners.solvers.gradient import WEIGHT_BITS, solve
 from learners.solvers.newton import Axes, NormalModel, newton_steps, normal_model
 from learners.solvers.plans import default_plan
-from learners.solvers.slopes import LOGISTIC, expected_bend, expected_share
+from learners.solvers.slopes import LOGISTIC, expected_bend
 from mechanisms import source_from
 
 CONSTANT = 0.125
@@ -98,16 +98,6 @@ def test_the_step_depends_on_what_was_released_alone():
     assert np.array_equal(first(slope, weights), second(slope, weights))
 
 
-@pytest.mark.parametrize("share", [0.01, 0.3])
-def test_a_constant_that_noise_hides_rises_to_the_released_share(share):
-    rows, weights = normal_rows(), np.array([3, -1.5, 0.75, 3, 0.0])
-    model = NormalModel(axes_of(rows.T @ rows, noise=1e9), len(rows), CONSTANT, expected_bend)
-    weights[-1] += model.rise(model.axes.inward(weights), expected_share, share)
-    assert share == pytest.approx(expected_share(rows @ weights).mean(), rel=0.03)
-    seen = NormalModel(axes_of(rows.T @ rows), len(rows), CONSTANT, expected_bend)
-    assert seen.rise(seen.axes.inward(weights), expected_share, share) == 0
-
-
 def test_a_rare_column_that_says_nearly_all_does_not_throw_steps_to_and_fro():
     random = np.random.default_rng(3)
     inside = random.random((40_000, 10)) < [0.085, *np.linspace(0.07, 0.3, 9)]
@@ -130,8 +120,8 @@ def test_a_rare_class_is_found(rate, epsilon):
     public = Public(20_000, 8, 2, Fraction(1), Fraction(epsilon), Fraction(1, 10**5), Adjacency.of("replace_one"))
     plan = default_plan(public)
     rows = to_rows(checked_features(features), labels, feature_norm=1, lattice_bits=plan.lattice_bits, intercept=plan.intercept)
-    chosen = rows.margins(solve(rows, plan, source_from(np.random.default_rng(0)))) > 0
+    chosen = np.array([rows.margins(solve(rows, plan, source_from(np.random.default_rng(seed)))) > 0 for seed in range(5)])
     best = LogisticRegression(C=100).fit(features, labels).predict(features) == 1
-    recall, possible = chosen[labels == 1].mean(), best[labels == 1].mean()
+    recall, possible = chosen[:, labels == 1].mean(), best[labels == 1].mean()
     assert recall >= (0.8 if epsilon == 1 else 0.4) * possible
     assert (chosen == labels).mean() >= (best == labels).mean() - (0.01 if epsilon == 1 else 0.02)

@@ -41,9 +41,11 @@ def pool_of(model, deviation, share=0.3, doubt=1e9):
 def test_the_curvature_on_a_way_is_the_mean_over_the_way():
     rows, model = model_of()
     first, last = np.array([0, 0, 0, -8.0]), WEIGHTS * 2
-    bends = np.mean([expected_bend(rows @ (first + part * (last - first))) for part in np.linspace(0.05, 0.95, 10)], axis=0)
+    second = expected_share(rows @ last)
+    ways = [rows @ (first + part * (last - first)) for part in np.linspace(0.05, 0.95, 10)]
+    bends = np.mean([expected_bend(margins, second=second) for margins in ways], axis=0)
     expected = (rows.T * bends) @ rows
-    found = curvature(model, model.axes.inward(first), model.axes.inward(last))
+    found = curvature(model, expected_share, model.axes.inward(first), model.axes.inward(last))
     for vector in np.eye(4):
         product = model.axes.outward(found.times(model.axes.inward(vector)))
         assert np.linalg.norm(expected @ vector - product) < 0.05 * np.linalg.norm(expected @ vector)
@@ -51,7 +53,7 @@ def test_the_curvature_on_a_way_is_the_mean_over_the_way():
 
 def test_its_square_is_the_product_with_itself():
     _, model = model_of(1000)
-    found = curvature(model, np.zeros(4), np.ones(4))
+    found = curvature(model, expected_share, np.zeros(4), np.ones(4))
     whole = np.column_stack([found.times(each) for each in np.eye(4)])
     assert np.allclose(whole, whole.T)
     assert np.allclose(whole @ whole, found.square())
