@@ -22,6 +22,7 @@ from dpaudit.verifier.ordinary import (
     files,
     formats,
     grouping,
+    histograms,
     iterating,
     kinds,
     methods,
@@ -77,7 +78,21 @@ _PARTS: Final = Parts(
     entered=occurring.entered,
 )
 iterating.LENIENT.append(occurring.keys_of)
-for module in (aggregating, builtins, draws, edges, formats, grouping, kinds, methods, ordinals, tools, vectors, quantiles):
+for module in (
+    aggregating,
+    builtins,
+    draws,
+    edges,
+    formats,
+    grouping,
+    histograms,
+    kinds,
+    methods,
+    ordinals,
+    tools,
+    vectors,
+    quantiles,
+):
     module.fill()
 
 
@@ -174,6 +189,8 @@ def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Lear
     files.load(state, source)
     if any(ast.unparse(one).partition("(")[0] not in ("spec", "claim") for one in tree.decorator_list):
         raise refuse(tree.decorator_list[0], "a decorated function", "leave the decorator out", "DPA702")
+    if tree.args.vararg or tree.args.kwarg:
+        raise refuse(tree, "*args or **kwargs of the function that is read", "name its arguments", "DPA702")
     types = _types(state, source, declared)
     state.line = tree.lineno
     _know(state, claimed, types)

@@ -51,7 +51,7 @@ class Data:
         words, plain = Words(texts), plain_fields(kind)
         for place in places:
             raw = {one: inputs[self._column(inputs, name, one, place)][place] for one in kind.fields}
-            row = {}
+            row: dict[str, Any] = {}
             for one, sort in plain.items():
                 if sort == "str":
                     row[one] = self._text(words, name, kind, one, raw)

@@ -13,6 +13,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.spec import LAWS
 from dpaudit.verifier.ordinary.lines import Again, Learned, Line, Loop, Released, as_kind
 from dpaudit.verifier.ordinary.raising import unsafe
+from dpaudit.verifier.ordinary.reaching import references
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.values import (
     UNKNOWN,
@@ -32,7 +33,6 @@ from dpaudit.verifier.ordinary.values import (
     Spent,
     Tuple,
     Value,
-    references,
     renamed,
     with_names,
 )
@@ -271,7 +271,10 @@ class State:
         saved = {
             one: getattr(self, one) for one in ("lines", "depth", "line", "dead", "private_tests", "record_loops", "frame", "calls")
         }
-        copies = {one: type(getattr(self, one))(getattr(self, one)) for one in ("heap", "loops", "raises", "returns", "ensured", "exponents")}
+        copies = {
+            one: type(getattr(self, one))(getattr(self, one))
+            for one in ("heap", "loops", "raises", "returns", "ensured", "exponents")
+        }
         outputs = {name: list(found) for name, found in self.outputs.items()}
         grown = [{key: list(found) for key, found in loop.grown.items()} for loop in self.loops]
         breaks = [list(loop.breaks) for loop in self.loops]

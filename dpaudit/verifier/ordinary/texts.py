@@ -65,7 +65,9 @@ def _held(state: State, node: ast.AST, found: Value) -> Value:
                 return Opaque(held.form, tuple(_held(state, node, one) for one in held.items))
             if isinstance(held, Dictionary):
                 # Its keys are constants, and so a part of what it is.
-                return Opaque(f"dict {[key for key, _ in held.entries]!r}", tuple(_held(state, node, one) for _, one in held.entries))
+                return Opaque(
+                    f"dict {[key for key, _ in held.entries]!r}", tuple(_held(state, node, one) for _, one in held.entries)
+                )
             if isinstance(held, Output):
                 raise refuse(node, f"`{ast.unparse(node)}` of a list that a loop fills", "compute it for each element", "DPA706")
     raise refuse(node, f"`{ast.unparse(node)}`", "round and format numbers", "DPA706")

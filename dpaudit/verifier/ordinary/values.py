@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Final, Literal, TypeAlias
 
@@ -230,8 +230,8 @@ class Method:
 
 
 Value: TypeAlias = (
-    Scalar | Nothing | Poison | Opaque | Tuple | Record | Row | Ref | Entry | Span | Place | Short | Builtin | Function | Partial | Class
-    | Generator | Mechanism | Infinity | Curve | Method
+    Scalar | Nothing | Poison | Opaque | Tuple | Record | Row | Ref | Entry | Span | Place | Short | Builtin | Function | Partial
+    | Class | Generator | Mechanism | Infinity | Curve | Method
 )  # fmt: skip
 
 
@@ -443,7 +443,20 @@ class Spent(_Whole):
 
 
 Object: TypeAlias = (
-    Items | Dictionary | Frame | Instance | Sequence | Hollow | Kinds | Ranked | Counts | Groups | Output | Growing | Iterator | Spent
+    Items
+    | Dictionary
+    | Frame
+    | Instance
+    | Sequence
+    | Hollow
+    | Kinds
+    | Ranked
+    | Counts
+    | Groups
+    | Output
+    | Growing
+    | Iterator
+    | Spent
 )
 
 
@@ -487,18 +500,6 @@ def with_names(value: Value, names: Mapping[str, str]) -> Value:
         return replace(one, code=renamed(one.code, names), tests=tests)
 
     return mapped(value, change)
-
-
-def references(found: Any) -> Iterable[int]:
-    """The addresses of the objects that a value or an object refers to."""
-    if isinstance(found, (Ref, Entry, Curve)):
-        yield found.address
-    elif isinstance(found, (tuple, Mapping)):
-        for one in found.values() if isinstance(found, Mapping) else found:
-            yield from references(one)
-    elif is_dataclass(found) and not isinstance(found, Scalar):
-        for part in fields(found):
-            yield from references(getattr(found, part.name))
 
 
 def constant_number(known: Any) -> Any:
