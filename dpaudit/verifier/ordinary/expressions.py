@@ -243,6 +243,8 @@ def operated(state: State, node: ast.AST, op: ast.operator, left: Value, right: 
             return texts.opaque(state, node, left, right, sort="text")
     if isinstance(op, ast.Div) and (part := exponentials.share(state, node, left, right)) is not None:
         return part
+    if isinstance(op, ast.Add) and texts.is_text(left) and texts.is_text(right):
+        return texts.opaque(state, node, left, right, sort="text")
     if isinstance(left, Opaque) or isinstance(right, Opaque):
         if isinstance(op, ast.Div) and numbers.is_number(left) and numbers.is_number(right):
             return texts.partial(state, node, left, right)

@@ -41,6 +41,11 @@ def opaque(state: State, node: ast.AST, *parts: Value, sort: str = "number") -> 
     return made
 
 
+def is_text(found: Value) -> bool:
+    """True for a text for sure."""
+    return (isinstance(found, Scalar) and found.kind == "str") or (isinstance(found, Opaque) and found.sort == "text")
+
+
 def product(state: State, node: ast.AST, *parts: Value) -> Opaque:
     """A product with rounded numbers: of few, since a whole number that grows without end has no float and no text."""
     made = opaque(state, node, *parts)
