@@ -75,6 +75,9 @@ def _walk_object(state: State, node: ast.AST, found: Ref) -> Walk | Sequence:
             return Walk("list", found)
         case Dictionary():
             return Walk("keys", found)
+        case Sequence(form="array", value=Tuple()):
+            # Its rows are arrays, which add up where tuples are put together.
+            raise refuse(node, "a loop over the rows of an array", "loop over the list of records", "DPA706")
         case Sequence() as sequence:
             return state.taken(node, found.address, sequence)
         case Iterator() as iterator:

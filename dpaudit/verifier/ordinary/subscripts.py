@@ -158,6 +158,8 @@ def _of_sequence(state: State, node: ast.AST, owner: Ref, held: Sequence, place:
         return state.parts.masked(state, node, owner, place)
     if isinstance(place, Place) and place.address == owner.address and place.source is held:
         return place.element
+    if held.form == "array" and isinstance(held.value, Tuple):
+        raise refuse(node, f"`{ast.unparse(node)}`, a row of an array,", "read columns, table[:, place]", "DPA706")
     if held.private and state.lenient:
         return state.parts.record_at(state, node, held, place)
     if held.private:
