@@ -25,6 +25,7 @@ from dpaudit.verifier.ordinary import (
 )
 from dpaudit.verifier.ordinary.attributes import attribute
 from dpaudit.verifier.ordinary.calls import Sources, call, function_of
+from dpaudit.verifier.ordinary.reaching import constant_number
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.signatures import is_method, refuse_unhashable
 from dpaudit.verifier.ordinary.state import State, frame_of
@@ -46,7 +47,6 @@ from dpaudit.verifier.ordinary.values import (
     Spent,
     Tuple,
     Value,
-    constant_number,
 )
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from dpaudit.verifier.ordinary import indexing, nested, numbers, outcomes, walking
 from dpaudit.verifier.ordinary.lines import Released
 from dpaudit.verifier.ordinary.loops import is_plain, template
-from dpaudit.verifier.ordinary.reaching import references
+from dpaudit.verifier.ordinary.reaching import reached
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
@@ -128,11 +128,7 @@ def _walk_iterator(state: State, node: ast.AST, found: Iterator) -> Walk | Seque
             walks.append(walk(state, node, part))
             drawing += any(str(text).startswith("noise__") for _, text, _ in state.lines[size:])
         if drawing:
-            # Python draws one after the other as it goes on, and no more than it needs.
-            sizes = {len(getattr(one.source, "items", ())) for one in walks if isinstance(one, Walk) and one.what == "tuple"}
-            alike = all(isinstance(one, Walk) and one.what == "tuple" for one in walks) and len(sizes) == 1
-            if drawing > 1 or not alike:
-                raise refuse(node, f"`{ast.unparse(node)}`, which draws,", "make a list of the noise first", "DPA706")
+            walking.check_even(node, walks, drawing)
         if all(isinstance(one, Walk) for one in walks):
             return Walk("zip", found.what == "zip strict", 0, tuple(one for one in walks if isinstance(one, Walk)))
         return _zipped(state, node, walks)
@@ -294,16 +290,10 @@ _EFFECT: Final = re.compile("raise|noise__|break")
 
 def taken_ahead(state: State, node: ast.AST, found: Ref, held: Iterator) -> Value:
     """What a generator function yields, for a loop that goes through it: nothing that the loop does may show to the function."""
-    waiting, seen = list(references(held.parts)), set[int]()
     around = state.heap[held.frame]
     closed = isinstance(around, Frame) and around.outer != state.global_frame
-    while waiting or closed:
-        address = waiting.pop() if waiting else -1
-        if address not in state.shared:
-            raise refuse(node, f"a loop over `{ast.unparse(node)}`", "make a list of it first, list(...)", "DPA706")
-        if address not in seen:
-            seen.add(address)
-            waiting += references(state.heap[address])
+    if closed or not reached(state.heap, held.parts) <= state.shared:
+        raise refuse(node, f"a loop over `{ast.unparse(node)}`", "make a list of it first, list(...)", "DPA706")
     return _ran(state, node, found, held)
 
 

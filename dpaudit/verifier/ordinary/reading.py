@@ -15,7 +15,6 @@ from dpaudit.verifier.ordinary import (
     assigning,
     builtins,
     calls,
-    coins,
     draws,
     edges,
     expressions,
@@ -40,7 +39,7 @@ from dpaudit.verifier.ordinary import (
 )
 from dpaudit.verifier.ordinary.attributes import attribute
 from dpaudit.verifier.ordinary.files import Source
-from dpaudit.verifier.ordinary.lines import Again, Learned, Line
+from dpaudit.verifier.ordinary.lines import Again, Learned
 from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.scopes import Scopes
 from dpaudit.verifier.ordinary.state import Parts, State, frame_of
@@ -434,7 +433,7 @@ def _finished(
     edges = [(one, "int") for one in dict.fromkeys(one for pair in state.ends.values() for one in pair)]
     parameters = [*data.parameters, *scalars, *edges]
     head = f"def {source.function.name}({', '.join(f'{name}: {kind}' for name, kind in parameters)}):"
-    lines = [(0, head, source.function.lineno), *_simplified(outcomes.written(state))]
+    lines = [(0, head, source.function.lineno), *ordering.simplified(outcomes.written(state))]
     text = "\n".join("    " * depth + line for depth, line, _ in lines) + "\n"
     if "middle " in text:
         raise refuse(source.function, "a uniform number in a test that is more than a comparison", "compare it alone", "DPA706")
@@ -444,7 +443,7 @@ def _finished(
     fixed = {one: f"self__{one}" for one in fields} if own is not None else {}
 
     def clause(one: str) -> list[str]:
-        return [_renamed(part, fixed) for part in records.translated(one, data)]
+        return [records.renamed(part, fixed) for part in records.translated(one, data)]
 
     data.read = {name for _, line, _ in lines[1:] for name in names_in(line)}
     ends = [one for name, (low, high) in state.ends.items() for one in (f"{low} <= {name}[each]", f"{name}[each] < {high}")]
@@ -475,11 +474,6 @@ def _finished(
     )
 
 
-def _simplified(lines: list[Line]) -> list[Line]:
-    """The lines of a program with draws as proofs want them."""
-    return ordering.sunk(ordering.flipped(coins.answered(coins.coined(ordering.paired(lines)))))
-
-
 def _shown(kind: Type) -> str:
     """A type as people write it."""
     words = {"int": "int", "real": "float" if kind.floats else "Fraction", "bool": "bool", "str": "str"}
@@ -498,15 +492,3 @@ def _inferred(claimed: Spec, types: dict[str, Type], fields: list[str]) -> list[
     names = {part.id for one in claimed.claim for part in ast.walk(ast.parse(str(one))) if isinstance(part, ast.Name)}  # type: ignore[union-attr]
     found = [f"{name} > 0" for name, kind in types.items() if name in names and name not in said and kind.form in ("real", "int")]
     return found + [f"{one} > 0" for one in fields if one in names and one not in said]
-
-
-def _renamed(text: str, names: Mapping[str, str]) -> str:
-    """A text with names replaced."""
-    if not names:
-        return text
-
-    class Names(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.Name:
-            return ast.Name(names.get(node.id, node.id), ast.Load())
-
-    return ast.unparse(Names().visit(ast.parse(text, mode="eval").body))

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from dpaudit.verifier.ordinary import iterating
 from dpaudit.verifier.ordinary.calls import Sources, given
-from dpaudit.verifier.ordinary.reaching import references
+from dpaudit.verifier.ordinary.reaching import reached
 from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import Builtin, Class, Function, Items, Iterator, Partial, Scalar, Sequence, Tuple, Value
@@ -78,15 +78,9 @@ def _written(state: State, node: ast.AST, found: Value) -> list[Value]:
 
 def elements(state: State, node: ast.AST, found: Iterator) -> list[Value]:
     """All elements of a function of itertools: Python makes each where it is wanted, so that what it is made of may not change."""
-    waiting, seen = list(references(found.parts)), set[int]()
-    while waiting:
-        address = waiting.pop()
-        held = state.heap[address]
-        if address not in seen and isinstance(held, (Items, Sequence)) and address not in state.shared and not state.draining:
+    for address in reached(state.heap, found.parts):
+        if isinstance(state.heap[address], (Items, Sequence)) and address not in state.shared and not state.draining:
             raise refuse(node, f"a loop over `{ast.unparse(node)}`", "make a list of it first, list(...)", "DPA706")
-        if address not in seen:
-            seen.add(address)
-            waiting += references(held)
     items = _made(state, node, found)
     if len(items) > iterating.MOST_UNROLLED:
         raise refuse(node, f"a loop over {len(items)} values that are written out", "loop over fewer", "DPA706")

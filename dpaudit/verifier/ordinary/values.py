@@ -1,4 +1,7 @@
-"""What an expression of the source stands for: numbers of the core program, plain values, and references to objects of the heap."""
+"""What an expression of the source stands for: numbers of the core program, plain values, and references to objects of the heap.
+
+Objects of the heap are never changed in place: another object takes the address.
+"""
 
 from __future__ import annotations
 
@@ -233,9 +236,6 @@ Value: TypeAlias = (
     Scalar | Nothing | Poison | Opaque | Tuple | Record | Row | Ref | Entry | Span | Place | Short | Builtin | Function | Partial
     | Class | Generator | Mechanism | Infinity | Curve | Method
 )  # fmt: skip
-
-
-# Objects of the heap. They are never changed in place: another object takes the address.
 
 
 @dataclass(frozen=True)
@@ -483,8 +483,7 @@ def mapped(value: Value, change: Callable[[Scalar], Value]) -> Value:
             return replace(value, parts=tuple(mapped(one, change) for one in parts))
         case Short(size, items, whole):
             sizes = [mapped(size, change), mapped(whole, change)]
-            parts = tuple(mapped(one, change) for one in items)
-            return replace(value, size=sizes[0], items=parts, whole=sizes[1])  # type: ignore[arg-type]
+            return replace(value, size=sizes[0], items=tuple(mapped(one, change) for one in items), whole=sizes[1])  # type: ignore[arg-type]
         case Place(element=element):
             return replace(value, element=mapped(element, change))
         case Curve(factor=Scalar() as factor):
@@ -500,8 +499,3 @@ def with_names(value: Value, names: Mapping[str, str]) -> Value:
         return replace(one, code=renamed(one.code, names), tests=tests)
 
     return mapped(value, change)
-
-
-def constant_number(known: Any) -> Any:
-    """A literal as an exact number: floats are read as the decimal that is written."""
-    return Fraction(repr(known)) if type(known) is float else known
