@@ -3,7 +3,7 @@
     python benchmarks/reach.py [--sets variants tasks false ...] [--half tune] [--seconds 10] [--state FILE] [--output DIR]
 
 `variants` are textbook programs, `tasks` and `people` functions as people write them, half of each tuned on; those called
-`further`, `fourth`, `fifth` and `sixth` were written later. `false` is everything that was tried to have a false claim proven. Times are
+`further`, `fourth`, `fifth` and `sixth` came later. `false` is everything that was tried to have a false claim proven. Times are
 processor time, of solvers too.
 
 Needs: nothing. Size: more than a thousand programs.
@@ -46,7 +46,13 @@ SETS: Final = (
     "false",
 )
 _TEXTBOOK: Final = {"variants": "variants", "further variants": "further", "fourth variants": "fourth", "fifth variants": "fifth"}
-_HALVED: Final = {"tasks": "tasks", "further tasks": "further", "fourth tasks": "fourth", "fifth tasks": "fifth", "sixth tasks": "sixth"}
+_HALVED: Final = {
+    "tasks": "tasks",
+    "further tasks": "further",
+    "fourth tasks": "fourth",
+    "fifth tasks": "fifth",
+    "sixth tasks": "sixth",
+}
 """The file of a set that is halved at random."""
 
 

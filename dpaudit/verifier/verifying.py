@@ -117,15 +117,11 @@ def verify(  # noqa: PLR0913 - the parts of a specification
     if (given is None) == (spec_of(source) is None) or (given is None and loose):
         raise InvalidArgument("DPA731", "one specification is needed: @spec of a function, or claim= and adjacency= here.")
     began, promise = time.monotonic(), given or spec_of(source)
-    try:
-        program, reading = _understood(source, promise, helpers, function, data)
-    except Unsupported as refusal:
-        if promise is None or helpers or invariants or refusal.code not in _READABLE:
-            raise
-        broken = _broken_all_the_same(source, promise, function, data, seconds)
-        if broken is None:
-            raise
-        return replace(broken, seconds=time.monotonic() - began)
+    assert promise is not None  # noqa: S101 - for the type checker: there is one
+    understood = _understood_or_broken(source, promise, helpers, function, data, seconds if not invariants else 0.0)
+    if isinstance(understood, ProofResult):
+        return replace(understood, seconds=time.monotonic() - began)
+    program, reading = understood
     if reading is None and not isinstance(source, str):
         examine(source)
     if reading is not None and invariants:
@@ -147,6 +143,26 @@ def verify(  # noqa: PLR0913 - the parts of a specification
         except OutOfFuel:
             found = ProofResult(found.name, "unknown", found.claim, reason=f"{TIME_IS_UP}: runs by Python were compared last")
     return replace(found, seconds=time.monotonic() - began)
+
+
+def _understood_or_broken(
+    source: str | Callable[..., Any],
+    promise: Spec,
+    helpers: Mapping[str, tuple[str, Spec | None]] | None,
+    function: str | None,
+    data: Mapping[str, str] | None,
+    seconds: float,
+) -> tuple[Program, Reading | None] | ProofResult:
+    """The program of a source, or the refutation of one that is not read to be proven; an error where it is neither."""
+    try:
+        return _understood(source, promise, helpers, function, data)
+    except Unsupported as refusal:
+        if helpers or not seconds or refusal.code not in _READABLE:
+            raise
+        broken = _broken_all_the_same(source, promise, function, data, seconds)
+        if broken is None:
+            raise
+        return broken
 
 
 def _broken_all_the_same(
@@ -176,13 +192,12 @@ def _broken_all_the_same(
 
 def _understood(
     source: str | Callable[..., Any],
-    promise: Spec | None,
+    promise: Spec,
     helpers: Mapping[str, tuple[str, Spec | None]] | None,
     function: str | None,
     data: Mapping[str, str] | None,
 ) -> tuple[Program, Reading | None]:
     """The program of a source: read as it stands where it is in the subset, else as people write."""
-    assert promise is not None  # noqa: S101 - for the type checker: `verify` checked it
     records = any(change.relation in ("add_remove", "replace_one") for _, change in promise.changes)
     if not (records or function or data):
         try:

@@ -14,7 +14,8 @@ from dpaudit.verifier.ir import ListOf, Program, contract_of
 from dpaudit.verifier.ordinary import grains, kinds, nested, outcomes
 from dpaudit.verifier.ordinary.reading import Reading
 from dpaudit.verifier.ordinary.records import column
-from dpaudit.verifier.ordinary.replaying import Differs, compare, constants, random_inputs, random_noise
+from dpaudit.verifier.ordinary.replaying import compare, constants, random_inputs, random_noise
+from dpaudit.verifier.ordinary.tapes import Differs
 from dpaudit.verifier.ordinary.telling import REAL_NUMBERS, assumptions, claim_of, understood
 from dpaudit.verifier.ordinary.wording import NoText
 from dpaudit.verifier.outcomes import ProofResult
@@ -187,7 +188,9 @@ def _with_scalars(program: Program, reading: Reading, scalars: Mapping[str, Any]
                     first[name], second[name] = (old,) * (before + 1), (*(old,) * before, new)
                 else:
                     first[name] = second[name] = (*(old,) * before, new)
-            ahead = [{key: value[::-1] if isinstance(value, tuple) else value for key, value in each.items()} for each in (first, second)]
+            ahead = [
+                {key: value[::-1] if isinstance(value, tuple) else value for key, value in each.items()} for each in (first, second)
+            ]
             # A record may come first as well: what follows it may then be read in another way.
             for side, opposite in ((first, second), ahead)[: 1 + (before == 2)]:
                 kinds.fitted(reading.state.ends, side, opposite)

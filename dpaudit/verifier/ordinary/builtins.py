@@ -79,7 +79,9 @@ def _iterator(what: str) -> Callable[[State, ast.AST, Args, Named], Value]:
         if what in ("map", "filter") and not isinstance(args[0], (Function, Class, Builtin, Partial)):
             raise refuse(node, f"`{ast.unparse(node)}`", "map a function", "DPA706")
         for one in args[what in ("map", "filter") :]:
-            if not isinstance(one, (Ref, Tuple, Span)) and not (isinstance(one, Scalar) and one.origin):
+            if not isinstance(one, (Ref, Tuple, Span)) and not (
+                isinstance(one, Scalar) and (one.origin or isinstance(one.known, str))
+            ):
                 raise refuse(node, f"`{ast.unparse(node)}`", "go through lists", "DPA706")
             if isinstance(one, Scalar):
                 state.assume(one.origin, "list", what)

@@ -113,7 +113,9 @@ def function_of(state: State, node: ast.FunctionDef | ast.Lambda) -> Function:
     return Function(node, state.frame, tuple((one.arg, state.value(default)) for one, default in pairs))
 
 
-def bound_arguments(state: State, node: ast.AST, function: Function, args: list[Value], named: Mapping[str, Value]) -> dict[str, Value]:
+def bound_arguments(
+    state: State, node: ast.AST, function: Function, args: list[Value], named: Mapping[str, Value]
+) -> dict[str, Value]:
     """Arguments by the names of parameters, as Python binds them."""
     arguments = function.node.args
     before = [one.arg for one in arguments.posonlyargs]

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Final
 
-from dpaudit.verifier.ordinary.lines import Line
+from dpaudit.verifier.ordinary.lines import Line, assigned_in
 from dpaudit.verifier.ordinary.values import names_in
 
 _WHOLE: Final = re.compile(r"(noise__\d+) = uniform_int\((\d+)\)$")
@@ -92,6 +92,8 @@ def _answer(lines: list[Line], place: int, name: str, chance: str) -> list[Line]
     uses = [at for at, (_, text, _) in enumerate(lines) if at != place and name in names_in(text)]
     if len(uses) != 1 or uses[0] < place or _leaves_loop(lines, place, uses[0]):
         return None
+    if assigned_in(lines[place + 1 : uses[0]]) & names_in(chance):
+        return None  # the chance is asked where the coin is tossed
     at = uses[0]
     depth, text, line = lines[at]
     if text == f"if {name}:":
@@ -139,7 +141,7 @@ def _arms(lines: list[Line], at: int) -> Arms | None:
 
 
 def _kept(lines: list[Line], place: int, arms: Arms) -> tuple[str, str, str, str, int | None] | None:
-    """What both arms do with a truth value and with a fair coin: text around, the value, which way, and the line of an early coin."""
+    """What both arms do with a truth value and a fair coin: text around, value, which way, and the line of an early coin."""
     for keep, toss, way in ((arms[0], arms[1], KEPT), (arms[1], arms[0], TURNED)):
         if len(keep) != 1 or len(toss) not in (1, 2):
             continue

@@ -212,7 +212,7 @@ def generated(state: State, node: ast.AST, family: str, name: str, args: Args, n
     found = given(node, args, named, *parts)
     size = found.pop("size", None)
     values = {
-        part: numbers.constant(state, default) if part not in found else numbers.number(state, node, found[part])  # type: ignore[arg-type]
+        part: numbers.constant(state, default) if part not in found else numbers.number(state, node, found[part])
         for part, default in known.parts
         if part in found or default not in (None, _LEFT_OUT)
     }

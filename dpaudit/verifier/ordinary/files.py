@@ -260,7 +260,9 @@ def _check_stores(kind: ast.ClassDef) -> None:
         for part in ast.walk(one):
             if isinstance(part, ast.Attribute) and not isinstance(part.ctx, ast.Load):
                 fits = isinstance(part.value, ast.Name) and part.value.id == own and not rebound
-                by_itself = one.decorator_list or (one.name.startswith("__") and one.name not in ("__init__", "__post_init__", "__call__"))
+                by_itself = one.decorator_list or (
+                    one.name.startswith("__") and one.name not in ("__init__", "__post_init__", "__call__")
+                )
                 if not fits or by_itself:
                     raise refuse(
                         part, f"an assignment to `{ast.unparse(part)}`", "return the new value instead of storing it", "DPA706"
@@ -311,7 +313,10 @@ def load(state: State, source: Source) -> None:
                 for name, meaning in imported(node):
                     state.bind(name, meaning)
             case ast.FunctionDef():
-                if any(isinstance(one, ast.Name) and one.id in ("property", "staticmethod", "classmethod") for one in node.decorator_list):
+                if any(
+                    isinstance(one, ast.Name) and one.id in ("property", "staticmethod", "classmethod")
+                    for one in node.decorator_list
+                ):
                     raise refuse(node.decorator_list[0], "a decorator outside of a class", "take it away", "DPA702")
                 state.bind(node.name, function_of(state, node))
             case ast.ClassDef():
@@ -362,7 +367,9 @@ def _class(state: State, node: ast.ClassDef) -> Class:
                     raise refuse(one, f"`{ast.unparse(one)}` in a class", "use numbers, texts and tuples")
                 constants.append((name, value))
             case ast.FunctionDef(name=name, decorator_list=decorators):
-                special = {"__init__", "__call__"} if style == "plain" else {"__post_init__", "__call__"} if style != "tuple" else set()
+                special = (
+                    {"__init__", "__call__"} if style == "plain" else {"__post_init__", "__call__"} if style != "tuple" else set()
+                )
                 if name.startswith("__") and name not in special:
                     raise refuse(one, f"the method {name}", "leave it out: Python calls it by itself")
                 word = decorators[0].id if decorators and isinstance(decorators[0], ast.Name) else ""

@@ -12,7 +12,19 @@ from dpaudit.verifier.ordinary import outcomes, texts
 from dpaudit.verifier.ordinary.calls import Sources, given
 from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.state import State
-from dpaudit.verifier.ordinary.values import Dictionary, Instance, Items, Nothing, Opaque, Record, Ref, Scalar, Sequence, Tuple, Value
+from dpaudit.verifier.ordinary.values import (
+    Dictionary,
+    Instance,
+    Items,
+    Nothing,
+    Opaque,
+    Record,
+    Ref,
+    Scalar,
+    Sequence,
+    Tuple,
+    Value,
+)
 
 _PERCENT: Final = re.compile(r"%(?:(\.\d{1,2})?([dfeEgG])|([sr%]))")
 _PLAIN: Final = frozenset({"int", "float", "bool", "str", "np.float"})
@@ -37,7 +49,12 @@ def formatted(state: State, node: ast.AST, form: str, args: list[Value], named: 
             continue
         if name == "" and not numbered and place < len(args):
             value, place = args[place], place + 1
-        elif name.isdigit() and str(int(name)) == name and int(name) < len(args) and all(one for _, one, _, _ in parsed if one is not None):
+        elif (
+            name.isdigit()
+            and str(int(name)) == name
+            and int(name) < len(args)
+            and all(one for _, one, _, _ in parsed if one is not None)
+        ):
             value = args[int(name)]
         elif name.isidentifier() and name in named:
             value = named[name]
@@ -83,7 +100,9 @@ def _plain(node: ast.AST, text: str) -> str:
 def joined(state: State, node: ast.AST, between: str, found: Any) -> Value:
     """`between.join(texts)` of texts that are written out."""
     if isinstance(found, Sequence) or any(guard is not None for guard, _ in found):
-        raise refuse(node, f"`{ast.unparse(node)}` of texts of a number that nothing says", "join texts that are written out", "DPA706")
+        raise refuse(
+            node, f"`{ast.unparse(node)}` of texts of a number that nothing says", "join texts that are written out", "DPA706"
+        )
     pieces: list[texts.Piece] = []
     for _, one in found:
         if not ((isinstance(one, Scalar) and one.kind == "str") or (isinstance(one, Opaque) and one.sort == "text")):
@@ -126,14 +145,14 @@ def _check_json(state: State, node: ast.AST, found: Value) -> None:
         case Opaque() if found.sort == "number" and _is_python(found):
             texts.as_text(state, node, found)
         case Tuple(items):
-            for one in items:
-                _check_json(state, node, one)
+            for part in items:
+                _check_json(state, node, part)
         case Ref():
             held = state.object(found)
             if not isinstance(held, Dictionary) and not (isinstance(held, Items) and held.form == "list"):
                 raise _no_json(node)
-            for one in held.cells().values():
-                _check_json(state, node, one)
+            for part in held.cells().values():
+                _check_json(state, node, part)
         case _:
             raise _no_json(node)
 

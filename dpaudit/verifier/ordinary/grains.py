@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 from dpaudit.verifier.ir import Draw, Law, Program
 from dpaudit.verifier.ordinary import outcomes
 from dpaudit.verifier.ordinary.state import State
-from dpaudit.verifier.ordinary.values import Opaque, Record, Ref, Scalar, Tuple, Value
+from dpaudit.verifier.ordinary.values import Opaque, Record, Scalar, Tuple, Value
 from dpaudit.verifier.product.walk import statements
 from dpaudit.verifier.refuter.events import ANY, Box, Event, probability
 from dpaudit.verifier.refuter.paths import Undecided
@@ -65,7 +65,9 @@ def finer(state: State, program: Program, witness: Witness) -> Witness | None:
             # A number may lie where the rounded value changes, and which way it goes is not asked.
             return None
     choices = [tuple(_leaves(leaf, one)) for leaf, one in zip(event.values, seen, strict=True)]
-    for pair, values in itertools.product((witness.pair, witness.pair.reversed()), itertools.islice(itertools.product(*choices), _MOST)):
+    for pair, values in itertools.product(
+        (witness.pair, witness.pair.reversed()), itertools.islice(itertools.product(*choices), _MOST)
+    ):
         asked = replace(event, values=values)
         try:
             found = measure_event(program, pair, asked).witness
@@ -133,9 +135,7 @@ def _seen(state: State, event: Event) -> list[Seen] | None:
 
 def _of_forms(state: State, form: tuple[Any, ...], size: int | None) -> list[Seen] | None:
     """What is put out of each number of a form; None where returns of one form do not agree."""
-    found: list[list[Seen]] = []
-    for value in state.returned.get(form, []):
-        found.append(list(_of_value(state, value)))
+    found = [list(_of_value(state, value)) for value in state.returned.get(form, [])]
     if not found or any(one != found[0] for one in found) or len(found[0]) != len(outcomes.kinds_of(form)):
         return None
     return found[0] if size is None or len(found[0]) == size else None

@@ -12,6 +12,7 @@ from typing import Any, Final
 from dpaudit.verifier.ordinary import indexing, nested, numbers, outcomes, walking
 from dpaudit.verifier.ordinary.lines import Released
 from dpaudit.verifier.ordinary.loops import is_plain, template
+from dpaudit.verifier.ordinary.reaching import reached
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
@@ -33,7 +34,6 @@ from dpaudit.verifier.ordinary.values import (
     Spent,
     Tuple,
     Value,
-    references,
 )
 from dpaudit.verifier.ordinary.walking import Walk, step
 
@@ -75,6 +75,9 @@ def _walk_object(state: State, node: ast.AST, found: Ref) -> Walk | Sequence:
             return Walk("list", found)
         case Dictionary():
             return Walk("keys", found)
+        case Sequence(form="array", value=Tuple()):
+            # Its rows are arrays, which add up where tuples are put together.
+            raise refuse(node, "a loop over the rows of an array", "loop over the list of records", "DPA706")
         case Sequence() as sequence:
             return state.taken(node, found.address, sequence)
         case Iterator() as iterator:
@@ -125,18 +128,14 @@ def _walk_iterator(state: State, node: ast.AST, found: Iterator) -> Walk | Seque
             walks.append(walk(state, node, part))
             drawing += any(str(text).startswith("noise__") for _, text, _ in state.lines[size:])
         if drawing:
-            # Python draws one after the other as it goes on, and no more than it needs.
-            sizes = {len(getattr(one.source, "items", ())) for one in walks if isinstance(one, Walk) and one.what == "tuple"}
-            alike = all(isinstance(one, Walk) and one.what == "tuple" for one in walks) and len(sizes) == 1
-            if drawing > 1 or not alike:
-                raise refuse(node, f"`{ast.unparse(node)}`, which draws,", "make a list of the noise first", "DPA706")
+            walking.check_even(node, walks, drawing)
         if all(isinstance(one, Walk) for one in walks):
             return Walk("zip", found.what == "zip strict", 0, tuple(one for one in walks if isinstance(one, Walk)))
         return _zipped(state, node, walks)
     if found.what in ("generator", "map", "filter") and state.draining:
         return _whole_of(state, node, found)
     if found.what.startswith("tool "):
-        return Walk("tuple", Tuple(tuple(_elements_of_tool(state, node, found))))
+        return Walk("tuple", Tuple(tuple(TOOLS[0](state, node, found))))
     if found.what == "reversed":
         source = parts[0]
         match source, state.object(source) if isinstance(source, Ref) else None:
@@ -157,7 +156,7 @@ def _whole_of(state: State, node: ast.AST, found: Iterator) -> Walk | Sequence:
     if isinstance(inner, Sequence):
         return inner
     drawn = sum(isinstance(text, str) and text.startswith("noise__") for _, text, _ in state.lines[size:])
-    if any(guard is not None for guard, _ in inner) or drawn and state.draining > 1:
+    if any(guard is not None for guard, _ in inner) or (drawn and state.draining > 1):
         raise refuse(node, f"`{ast.unparse(node)}`, which goes through what has effects,", "write a list", "DPA706")
     check_still(state, node, heap, grown)
     return Walk("tuple", Tuple(tuple(one for _, one in inner)))
@@ -167,23 +166,6 @@ LENIENT: Final[list[Callable[[State, ast.AST, Counts | Kinds, str], Sequence]]] 
 """What goes through keys that occur in the data."""
 TOOLS: Final[list[Callable[[State, ast.AST, Iterator], list[Value]]]] = []
 """What makes the elements of functions of itertools."""
-
-
-def _elements_of_tool(state: State, node: ast.AST, found: Iterator) -> list[Value]:
-    """All elements of a function of itertools: Python makes each where it is wanted, so that what it is made of may not change."""
-    waiting, seen = list(references(found.parts)), set[int]()
-    while waiting:
-        address = waiting.pop()
-        held = state.heap[address]
-        if address not in seen and isinstance(held, (Items, Sequence)) and address not in state.shared and not state.draining:
-            raise refuse(node, f"a loop over `{ast.unparse(node)}`", "make a list of it first, list(...)", "DPA706")
-        if address not in seen:
-            seen.add(address)
-            waiting += references(held)
-    items = TOOLS[0](state, node, found)
-    if len(items) > MOST_UNROLLED:
-        raise refuse(node, f"a loop over {len(items)} values that are written out", "loop over fewer", "DPA706")
-    return items
 
 
 def _span(state: State, node: ast.AST, found: Span) -> Sequence:
@@ -308,16 +290,10 @@ _EFFECT: Final = re.compile("raise|noise__|break")
 
 def taken_ahead(state: State, node: ast.AST, found: Ref, held: Iterator) -> Value:
     """What a generator function yields, for a loop that goes through it: nothing that the loop does may show to the function."""
-    waiting, seen = list(references(held.parts)), set[int]()
     around = state.heap[held.frame]
     closed = isinstance(around, Frame) and around.outer != state.global_frame
-    while waiting or closed:
-        address = waiting.pop() if waiting else -1
-        if address not in state.shared:
-            raise refuse(node, f"a loop over `{ast.unparse(node)}`", "make a list of it first, list(...)", "DPA706")
-        if address not in seen:
-            seen.add(address)
-            waiting += references(state.heap[address])
+    if closed or not reached(state.heap, held.parts) <= state.shared:
+        raise refuse(node, f"a loop over `{ast.unparse(node)}`", "make a list of it first, list(...)", "DPA706")
     return _ran(state, node, found, held)
 
 

@@ -71,7 +71,9 @@ def repeat(
     else:
         raise refuse(node, "a loop in which too much changes", "keep less from one round to the next", "DPA706")
     filled = {
-        address: _filled(state, address, one, loop, loop.grown[address]) for address, one in found.pieces.items() if isinstance(one, Growing)
+        address: _filled(state, address, one, loop, loop.grown[address])
+        for address, one in found.pieces.items()
+        if isinstance(one, Growing)
     }
     for address, one in filled.items():
         if isinstance(one, Output):

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from typing import Any
 
 from dpaudit.verifier.ordinary import iterating, numbers, outcomes
 from dpaudit.verifier.ordinary.lines import as_kind
 from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.state import State
-from dpaudit.verifier.ordinary.values import UNKNOWN, Counts, Kinds, Nothing, Object, Output, Ref, Scalar, Sequence, Tuple, Value, mapped
+from dpaudit.verifier.ordinary.values import (
+    UNKNOWN,
+    Counts,
+    Kinds,
+    Nothing,
+    Object,
+    Output,
+    Ref,
+    Scalar,
+    Sequence,
+    Tuple,
+    Value,
+    mapped,
+)
 
 _FIRST = {"int": "0", "real": "Fraction(0)", "bool": "False", "str": "0"}
 
@@ -105,7 +119,7 @@ def _leaves(value: Value) -> list[Scalar]:
 
 def as_dictionary(state: State, node: ast.DictComp, found: Sequence, held: Object | None) -> Ref:
     """A dictionary over keys that occur, put out pair by pair; each key once."""
-    parts = getattr(held, "parts", ())
+    parts: tuple[Any, ...] = getattr(held, "parts", ())
     inner = state.object(parts[0]) if getattr(held, "what", "") == "items" and isinstance(parts[0], Ref) else held
     target = node.generators[0].target
     first = target.elts[0] if isinstance(target, ast.Tuple) else target

@@ -10,6 +10,7 @@ import re
 from itertools import pairwise
 from typing import Final
 
+from dpaudit.verifier.ordinary import coins
 from dpaudit.verifier.ordinary.lines import Line, assigned_in
 from dpaudit.verifier.ordinary.values import names_in
 
@@ -159,3 +160,8 @@ def _statement(lines: list[Line], place: int) -> list[Line]:
     while end < len(lines) and (lines[end][0] > depth or (lines[end][0] == depth and lines[end][1] == "else:")):
         end += 1
     return lines[place:end]
+
+
+def simplified(lines: list[Line]) -> list[Line]:
+    """The lines of a program with draws as proofs want them."""
+    return sunk(flipped(coins.answered(coins.coined(paired(lines)))))

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from dpaudit.verifier.frontend.scopes import EXCEPTIONS
 from dpaudit.verifier.ordinary.lines import SHOWN, Line, Released
+from dpaudit.verifier.ordinary.reaching import references
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
@@ -33,7 +34,6 @@ from dpaudit.verifier.ordinary.values import (
     Tuple,
     Value,
     names_in,
-    references,
 )
 
 _ORDER: Final[tuple[Kind, ...]] = ("bool", "int", "real", "str")

@@ -18,7 +18,7 @@ from dpaudit.verifier.ordinary import numbers
 from dpaudit.verifier.ordinary.calls import Sources
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State
-from dpaudit.verifier.ordinary.values import Curve, Items, Iterator, Piece, Ref, Scalar, Value
+from dpaudit.verifier.ordinary.values import Curve, Iterator, Piece, Ref, Scalar, Spent, Value
 
 _UP: Final = "__up"
 _DOWN: Final = "__down"
@@ -27,10 +27,11 @@ _ENDS: Final = ((Fraction(0), Fraction(1, 2)), (Fraction(1, 2), Fraction(1)))
 
 
 @dataclass(frozen=True)
-class Drawn(Items):
+class Drawn(Spent):
     """The place of a uniform number that became noise: the curve, by its pieces and factor, with its noise."""
 
     curve: Curve | None = None
+    noise: Scalar | None = None
 
 
 def curve_of(state: State, found: Value) -> Curve | None:
@@ -66,7 +67,11 @@ def operated(state: State, node: ast.AST, op: ast.operator, left: Value, right: 
     if not isinstance(number, Scalar) or number.kind == "str":
         raise teach(node, "noise by hand", f"`{ast.unparse(node)}` of a uniform number")
     value = numbers.number(state, node, number)
-    if value.is_known and curve.factor is None and (made := _with_constant(op, curve, Fraction(value.known), first=one is not None)):
+    if (
+        value.is_known
+        and curve.factor is None
+        and (made := _with_constant(op, curve, Fraction(value.known), first=one is not None))
+    ):
         return made
     if isinstance(op, ast.Mult) or (isinstance(op, ast.Div) and one is not None):
         return _scaled(state, node, op, curve, value)
@@ -79,7 +84,10 @@ def _scaled(state: State, node: ast.AST, op: ast.operator, curve: Curve, value: 
     if value.is_known and value.known < 0:
         value, curve = numbers.constant(state, -value.known), _each(curve, lambda piece: _times(piece, Fraction(-1)))
     elif not value.is_known and isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
-        value, curve = replace(value, code=f"({ast.unparse(tree.operand)})"), _each(curve, lambda piece: _times(piece, Fraction(-1)))
+        value, curve = (
+            replace(value, code=f"({ast.unparse(tree.operand)})"),
+            _each(curve, lambda piece: _times(piece, Fraction(-1))),
+        )
     if curve.factor is None and isinstance(op, ast.Mult):
         return replace(curve, factor=value)
     factor = curve.factor or numbers.constant(state, Fraction(1))
@@ -201,10 +209,8 @@ def joined(state: State, node: ast.AST, address: int, holds: tuple[bool, bool], 
 def noise(state: State, node: ast.AST, curve: Curve) -> Scalar:
     """The draw that a curve amounts to, written where it is used first."""
     held = state.heap[curve.address]
-    if isinstance(held, Drawn) and held.curve == curve:
-        found = held.items[0]
-        assert isinstance(found, Scalar)  # noqa: S101 - as it was put there
-        return found
+    if isinstance(held, Drawn) and held.curve == curve and held.noise is not None:
+        return held.noise
     law = _law(curve)
     if law is None or not (isinstance(held, Iterator) and held.what == "uniform"):
         raise teach(node, "noise by hand", "noise made of a uniform number")
@@ -218,7 +224,7 @@ def noise(state: State, node: ast.AST, curve: Curve) -> Scalar:
     made = Scalar(drawn, "real", numbers.FLOAT, noisy=True)
     if sign < 0:
         made = replace(made, code=f"(-{drawn})")
-    state.heap[curve.address] = Drawn((made,), "list", curve)
+    state.heap[curve.address] = Drawn("an iterator: a uniform number that became noise", curve, made)
     return made
 
 
@@ -227,11 +233,13 @@ def _law(curve: Curve) -> tuple[str, Fraction, str, int] | None:
     first, second = curve.pieces
     if first.of_log is None or second.of_log is None:
         return None
-    ends = (first.start, first.slope, second.start, second.slope)
+    ends = tuple(map(int, (first.start, first.slope, second.start, second.slope)))
+    if any(one != int(one) for piece in curve.pieces for one in (piece.start, piece.slope)):
+        return None
     size = abs(first.of_log)
     if ends == (0, 2, 2, -2) and first.of_log == -second.of_log != 0:
         return "laplace", size, _UP if first.of_log > 0 else _DOWN, 1
-    if first == second and (first.start, first.slope) in ((0, 1), (1, -1)) and size > 0:
+    if first == second and ends[:2] in ((0, 1), (1, -1)) and size > 0:
         return "exponential", size, _DOWN if first.slope == 1 else _UP, -1 if first.of_log > 0 else 1
     return None
 

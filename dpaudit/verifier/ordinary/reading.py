@@ -15,13 +15,13 @@ from dpaudit.verifier.ordinary import (
     assigning,
     builtins,
     calls,
-    coins,
     draws,
     edges,
     expressions,
     files,
     formats,
     grouping,
+    histograms,
     iterating,
     kinds,
     methods,
@@ -39,7 +39,7 @@ from dpaudit.verifier.ordinary import (
 )
 from dpaudit.verifier.ordinary.attributes import attribute
 from dpaudit.verifier.ordinary.files import Source
-from dpaudit.verifier.ordinary.lines import Again, Learned, Line
+from dpaudit.verifier.ordinary.lines import Again, Learned
 from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.scopes import Scopes
 from dpaudit.verifier.ordinary.state import Parts, State, frame_of
@@ -77,7 +77,21 @@ _PARTS: Final = Parts(
     entered=occurring.entered,
 )
 iterating.LENIENT.append(occurring.keys_of)
-for module in (aggregating, builtins, draws, edges, formats, grouping, kinds, methods, ordinals, tools, vectors, quantiles):
+for module in (
+    aggregating,
+    builtins,
+    draws,
+    edges,
+    formats,
+    grouping,
+    histograms,
+    kinds,
+    methods,
+    ordinals,
+    tools,
+    vectors,
+    quantiles,
+):
     module.fill()
 
 
@@ -174,6 +188,8 @@ def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Lear
     files.load(state, source)
     if any(ast.unparse(one).partition("(")[0] not in ("spec", "claim") for one in tree.decorator_list):
         raise refuse(tree.decorator_list[0], "a decorated function", "leave the decorator out", "DPA702")
+    if tree.args.vararg or tree.args.kwarg:
+        raise refuse(tree, "*args or **kwargs of the function that is read", "name its arguments", "DPA702")
     types = _types(state, source, declared)
     state.line = tree.lineno
     _know(state, claimed, types)
@@ -417,7 +433,7 @@ def _finished(
     edges = [(one, "int") for one in dict.fromkeys(one for pair in state.ends.values() for one in pair)]
     parameters = [*data.parameters, *scalars, *edges]
     head = f"def {source.function.name}({', '.join(f'{name}: {kind}' for name, kind in parameters)}):"
-    lines = [(0, head, source.function.lineno), *_simplified(outcomes.written(state))]
+    lines = [(0, head, source.function.lineno), *ordering.simplified(outcomes.written(state))]
     text = "\n".join("    " * depth + line for depth, line, _ in lines) + "\n"
     if "middle " in text:
         raise refuse(source.function, "a uniform number in a test that is more than a comparison", "compare it alone", "DPA706")
@@ -427,7 +443,7 @@ def _finished(
     fixed = {one: f"self__{one}" for one in fields} if own is not None else {}
 
     def clause(one: str) -> list[str]:
-        return [_renamed(part, fixed) for part in records.translated(one, data)]
+        return [records.renamed(part, fixed) for part in records.translated(one, data)]
 
     data.read = {name for _, line, _ in lines[1:] for name in names_in(line)}
     ends = [one for name, (low, high) in state.ends.items() for one in (f"{low} <= {name}[each]", f"{name}[each] < {high}")]
@@ -458,11 +474,6 @@ def _finished(
     )
 
 
-def _simplified(lines: list[Line]) -> list[Line]:
-    """The lines of a program with draws as proofs want them."""
-    return ordering.sunk(ordering.flipped(coins.answered(coins.coined(ordering.paired(lines)))))
-
-
 def _shown(kind: Type) -> str:
     """A type as people write it."""
     words = {"int": "int", "real": "float" if kind.floats else "Fraction", "bool": "bool", "str": "str"}
@@ -481,15 +492,3 @@ def _inferred(claimed: Spec, types: dict[str, Type], fields: list[str]) -> list[
     names = {part.id for one in claimed.claim for part in ast.walk(ast.parse(str(one))) if isinstance(part, ast.Name)}  # type: ignore[union-attr]
     found = [f"{name} > 0" for name, kind in types.items() if name in names and name not in said and kind.form in ("real", "int")]
     return found + [f"{one} > 0" for one in fields if one in names and one not in said]
-
-
-def _renamed(text: str, names: Mapping[str, str]) -> str:
-    """A text with names replaced."""
-    if not names:
-        return text
-
-    class Names(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.Name:
-            return ast.Name(names.get(node.id, node.id), ast.Load())
-
-    return ast.unparse(Names().visit(ast.parse(text, mode="eval").body))

@@ -51,7 +51,7 @@ class Data:
         words, plain = Words(texts), plain_fields(kind)
         for place in places:
             raw = {one: inputs[self._column(inputs, name, one, place)][place] for one in kind.fields}
-            row = {}
+            row: dict[str, Any] = {}
             for one, sort in plain.items():
                 if sort == "str":
                     row[one] = self._text(words, name, kind, one, raw)
@@ -299,3 +299,15 @@ def relations(spec: Spec, names: list[str]) -> dict[str, Change]:
     if records and len(found) > 1:
         raise Unsupported("DPA723", "records of several lists do not come and go together; pass one list of tuples.")
     return found
+
+
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    """A text with names replaced."""
+    if not names:
+        return text
+
+    class Names(ast.NodeTransformer):
+        def visit_Name(self, node: ast.Name) -> ast.Name:
+            return ast.Name(names.get(node.id, node.id), ast.Load())
+
+    return ast.unparse(Names().visit(ast.parse(text, mode="eval").body))

@@ -13,6 +13,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.spec import LAWS
 from dpaudit.verifier.ordinary.lines import Again, Learned, Line, Loop, Released, as_kind
 from dpaudit.verifier.ordinary.raising import unsafe
+from dpaudit.verifier.ordinary.reaching import references
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.values import (
     UNKNOWN,
@@ -32,7 +33,6 @@ from dpaudit.verifier.ordinary.values import (
     Spent,
     Tuple,
     Value,
-    references,
     renamed,
     with_names,
 )

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeGuard
 from dpaudit.verifier.ordinary import choosing, indexing, iterating, loops, numbers, outcomes, quantiles, walking
 from dpaudit.verifier.ordinary.assigning import augmented
 from dpaudit.verifier.ordinary.calls import Sources, function_of
-from dpaudit.verifier.ordinary.expressions import middle
+from dpaudit.verifier.ordinary.comparing import middle
 from dpaudit.verifier.ordinary.files import imported
 from dpaudit.verifier.ordinary.methods import append
 from dpaudit.verifier.ordinary.refusing import refuse, teach

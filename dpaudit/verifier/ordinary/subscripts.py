@@ -29,13 +29,11 @@ from dpaudit.verifier.ordinary.values import (
     Scalar,
     Sequence,
     Short,
-    Span,
     Spent,
     Tuple,
     Value,
     mapped,
 )
-
 
 _ZEROS: Final = ("counter", "int", "float")
 """The defaults of dictionaries that count: any key begins at 0 there."""
@@ -160,6 +158,8 @@ def _of_sequence(state: State, node: ast.AST, owner: Ref, held: Sequence, place:
         return state.parts.masked(state, node, owner, place)
     if isinstance(place, Place) and place.address == owner.address and place.source is held:
         return place.element
+    if held.form == "array" and isinstance(held.value, Tuple):
+        raise refuse(node, f"`{ast.unparse(node)}`, a row of an array,", "read columns, table[:, place]", "DPA706")
     if held.private and state.lenient:
         return state.parts.record_at(state, node, held, place)
     if held.private:
@@ -310,51 +310,6 @@ def _counted(state: State, node: ast.AST, held: Counts, key: Scalar, default: Va
         state.emit(f"{name} = {name} + {amount.code}")
         state.depth = depth
     return Scalar(name, "real" if real else "int", types, tests=() if len(types) == 1 else None)
-
-
-def contains(state: State, node: ast.AST, one: Value, owner: Value) -> Any:
-    """`one in owner`."""
-    held = state.object(owner) if isinstance(owner, Ref) else owner
-    if isinstance(owner, Scalar) and isinstance(one, Scalar) and isinstance(one.known, str):
-        found_in = wording.derived(state, node, owner, "in", (one.known,))
-        if found_in is not None:
-            return found_in
-    match held:
-        case Tuple(items) | Items(items):
-            values = list(items)
-        case Dictionary(entries):
-            if not entries and isinstance(owner, Ref) and growing(state, owner.address):
-                return Entry(owner.address, scalar_key(state, node, one))
-            values = [numbers.constant(state, key) for key, _ in entries]
-        case Span(start, stop, 1):
-            place = numbers.number(state, node, one)
-            if place.kind != "int":
-                raise refuse(node, f"`{ast.unparse(node)}` of a number that may not be whole", "compare with < and <=", "DPA703")
-            return numbers.connected(
-                "and",
-                [
-                    numbers.compared(state, node, ast.LtE(), start, place),
-                    numbers.compared(state, node, ast.Lt(), place, stop),
-                ],
-            )
-        case Growing(Dictionary()) if isinstance(owner, Ref):
-            return Entry(owner.address, scalar_key(state, node, one))
-        case Growing(Dictionary()) | Counts():
-            raise refuse(node, f"`{ast.unparse(node)}`", "count with `counts[key] = counts.get(key, 0) + 1`", "DPA706")
-        case _:
-            raise refuse(node, f"`{ast.unparse(node)}`", "look for it in a list or dictionary that is written out", "DPA706")
-    wanted = numbers.scalar(state, node, one)
-    found = []
-    for value in values:
-        if isinstance(value, Nothing):
-            continue
-        other = numbers.scalar(state, node, value)
-        if "str" in (wanted.kind, other.kind) and wanted.kind != other.kind:
-            for side in (wanted, other):
-                state.assume(side.origin, "str", "a text that it is looked for among")
-            raise refuse(node, f"`{ast.unparse(node)}` of texts and numbers", "use one type", "DPA703")
-        found.append(numbers.compared(state, node, ast.Eq(), wanted, other))
-    return numbers.connected("or", found)
 
 
 # Assignments.

@@ -41,6 +41,11 @@ def opaque(state: State, node: ast.AST, *parts: Value, sort: str = "number") -> 
     return made
 
 
+def is_text(found: Value) -> bool:
+    """True for a text for sure."""
+    return (isinstance(found, Scalar) and found.kind == "str") or (isinstance(found, Opaque) and found.sort == "text")
+
+
 def product(state: State, node: ast.AST, *parts: Value) -> Opaque:
     """A product with rounded numbers: of few, since a whole number that grows without end has no float and no text."""
     made = opaque(state, node, *parts)
@@ -65,7 +70,9 @@ def _held(state: State, node: ast.AST, found: Value) -> Value:
                 return Opaque(held.form, tuple(_held(state, node, one) for one in held.items))
             if isinstance(held, Dictionary):
                 # Its keys are constants, and so a part of what it is.
-                return Opaque(f"dict {[key for key, _ in held.entries]!r}", tuple(_held(state, node, one) for _, one in held.entries))
+                return Opaque(
+                    f"dict {[key for key, _ in held.entries]!r}", tuple(_held(state, node, one) for _, one in held.entries)
+                )
             if isinstance(held, Output):
                 raise refuse(node, f"`{ast.unparse(node)}` of a list that a loop fills", "compute it for each element", "DPA706")
     raise refuse(node, f"`{ast.unparse(node)}`", "round and format numbers", "DPA706")

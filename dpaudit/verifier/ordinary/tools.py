@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from dpaudit.verifier.ordinary import iterating
 from dpaudit.verifier.ordinary.calls import Sources, given
+from dpaudit.verifier.ordinary.reaching import reached
 from dpaudit.verifier.ordinary.refusing import refuse
 from dpaudit.verifier.ordinary.state import State
-from dpaudit.verifier.ordinary.values import Builtin, Class, Function, Iterator, Partial, Scalar, Sequence, Tuple, Value
+from dpaudit.verifier.ordinary.values import Builtin, Class, Function, Items, Iterator, Partial, Scalar, Sequence, Tuple, Value
 
 Args = list[Value]
 Named = dict[str, Value]
@@ -75,7 +76,18 @@ def _written(state: State, node: ast.AST, found: Value) -> list[Value]:
     return [one for _, one in items]
 
 
-def accumulated(state: State, node: ast.AST, found: Iterator) -> list[Value]:
+def elements(state: State, node: ast.AST, found: Iterator) -> list[Value]:
+    """All elements of a function of itertools: Python makes each where it is wanted, so that what it is made of may not change."""
+    for address in reached(state.heap, found.parts):
+        if isinstance(state.heap[address], (Items, Sequence)) and address not in state.shared and not state.draining:
+            raise refuse(node, f"a loop over `{ast.unparse(node)}`", "make a list of it first, list(...)", "DPA706")
+    items = _made(state, node, found)
+    if len(items) > iterating.MOST_UNROLLED:
+        raise refuse(node, f"a loop over {len(items)} values that are written out", "loop over fewer", "DPA706")
+    return items
+
+
+def _made(state: State, node: ast.AST, found: Iterator) -> list[Value]:
     """The elements of `accumulate`, `chain`, `product`, `combinations`, `pairwise` or `islice`."""
     what = found.what.partition(" ")[2]
     if what == "chain":
@@ -139,4 +151,4 @@ def fill() -> None:
             "itertools.islice": _iterator("islice", "iterable", "stop"),
         }
     )
-    iterating.TOOLS.append(accumulated)
+    iterating.TOOLS.append(elements)

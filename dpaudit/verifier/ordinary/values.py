@@ -1,11 +1,14 @@
-"""What an expression of the source stands for: numbers of the core program, plain values, and references to objects of the heap."""
+"""What an expression of the source stands for: numbers of the core program, plain values, and references to objects of the heap.
+
+Objects of the heap are never changed in place: another object takes the address.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Final, Literal, TypeAlias
 
@@ -230,12 +233,9 @@ class Method:
 
 
 Value: TypeAlias = (
-    Scalar | Nothing | Poison | Opaque | Tuple | Record | Row | Ref | Entry | Span | Place | Short | Builtin | Function | Partial | Class
-    | Generator | Mechanism | Infinity | Curve | Method
+    Scalar | Nothing | Poison | Opaque | Tuple | Record | Row | Ref | Entry | Span | Place | Short | Builtin | Function | Partial
+    | Class | Generator | Mechanism | Infinity | Curve | Method
 )  # fmt: skip
-
-
-# Objects of the heap. They are never changed in place: another object takes the address.
 
 
 @dataclass(frozen=True)
@@ -443,7 +443,20 @@ class Spent(_Whole):
 
 
 Object: TypeAlias = (
-    Items | Dictionary | Frame | Instance | Sequence | Hollow | Kinds | Ranked | Counts | Groups | Output | Growing | Iterator | Spent
+    Items
+    | Dictionary
+    | Frame
+    | Instance
+    | Sequence
+    | Hollow
+    | Kinds
+    | Ranked
+    | Counts
+    | Groups
+    | Output
+    | Growing
+    | Iterator
+    | Spent
 )
 
 
@@ -470,8 +483,7 @@ def mapped(value: Value, change: Callable[[Scalar], Value]) -> Value:
             return replace(value, parts=tuple(mapped(one, change) for one in parts))
         case Short(size, items, whole):
             sizes = [mapped(size, change), mapped(whole, change)]
-            parts = tuple(mapped(one, change) for one in items)
-            return replace(value, size=sizes[0], items=parts, whole=sizes[1])  # type: ignore[arg-type]
+            return replace(value, size=sizes[0], items=tuple(mapped(one, change) for one in items), whole=sizes[1])  # type: ignore[arg-type]
         case Place(element=element):
             return replace(value, element=mapped(element, change))
         case Curve(factor=Scalar() as factor):
@@ -487,20 +499,3 @@ def with_names(value: Value, names: Mapping[str, str]) -> Value:
         return replace(one, code=renamed(one.code, names), tests=tests)
 
     return mapped(value, change)
-
-
-def references(found: Any) -> Iterable[int]:
-    """The addresses of the objects that a value or an object refers to."""
-    if isinstance(found, (Ref, Entry, Curve)):
-        yield found.address
-    elif isinstance(found, (tuple, Mapping)):
-        for one in found.values() if isinstance(found, Mapping) else found:
-            yield from references(one)
-    elif is_dataclass(found) and not isinstance(found, Scalar):
-        for part in fields(found):
-            yield from references(getattr(found, part.name))
-
-
-def constant_number(known: Any) -> Any:
-    """A literal as an exact number: floats are read as the decimal that is written."""
-    return Fraction(repr(known)) if type(known) is float else known

@@ -89,3 +89,10 @@ def _entry(state: State, node: ast.AST, at: Walk, after: Walk) -> tuple[Value, W
     key, value = found.entries[at.place]
     name = numbers.constant(state, key)
     return (name if at.what == "keys" else value if at.what == "values" else Tuple((name, value))), after
+
+
+def check_even(node: ast.AST, walks: list[Any], drawing: int) -> None:
+    """Refuse draws beside other things of another length: Python draws as it goes on, and no more than it needs."""
+    sizes = {len(one.source.items) if isinstance(one, Walk) and one.what == "tuple" else -1 for one in walks}
+    if drawing > 1 or len(sizes) > 1 or -1 in sizes:
+        raise refuse(node, f"`{ast.unparse(node)}`, which draws,", "make a list of the noise first", "DPA706")

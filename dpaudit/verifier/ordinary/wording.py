@@ -104,7 +104,7 @@ def method(state: State, node: ast.AST, owner: Value, name: str, args: list[Valu
     if not isinstance(owner, Scalar) or owner.kind != "str" or owner.is_known or name not in {"split"} | _TEXTS | _TESTS | _COUNTS:
         return None
     values = [_constant(one) for one in args]
-    if name == "split" and not named and len(args) <= 1 and None not in values:
+    if name == "split" and not named and len(args) <= 1 and None not in values and "" not in values:
         return Partial(_SPLIT, (owner, *args))
     if named or name in ("in", "slice", "words", "len", "split") or None in values or not _fits(name, values):
         raise refuse(node, f"`{ast.unparse(node)}`", "use a method of texts with constants", "DPA706")
@@ -195,7 +195,14 @@ class Words:
         plain = [*known, *parts, own, "", " ", "a", "A", "Ab", "7", *(" ".join("w" * size) for size in counts)]
         plain += [part * size for part in parts for size in counts]
         for text in plain:
-            for one in (text, text.upper(), text.lower(), text.title(), f" {text} ", *(f"{text}{part}" for part in (*parts, "z", "7"))):
+            for one in (
+                text,
+                text.upper(),
+                text.lower(),
+                text.title(),
+                f" {text} ",
+                *(f"{text}{part}" for part in (*parts, "z", "7")),
+            ):
                 yield one
                 for size in sizes:
                     yield one[:size] + "z" * (size - len(one))
@@ -232,4 +239,3 @@ def random_values(made: Mapping[str, Made], base: str, numbers: dict[str, int], 
         return numbers.setdefault(value, max([999, *numbers.values()]) + 1) if isinstance(value, str) else int(value)
 
     return {base: number(text), **{name: number(applied(text, one.steps)) for name, one in made.items() if one.field == base}}
-

@@ -37,7 +37,7 @@ BLUR: Final = Blur()
 
 
 class Quotient(Blur):
-    """A form or number divided by a form: where the sign of the divisor is known, it lies between two numbers if linear forms do."""
+    """A form or number divided by a form; with a divisor of known sign, linear forms say between which numbers it lies."""
 
     def __init__(self, top: Form | Number, bottom: Form) -> None:
         """With both forms."""
@@ -53,7 +53,7 @@ class Quotient(Blur):
 
 
 def _says_positive(condition: Condition, bottom: Form) -> bool:
-    """True if a condition is `start - factor * bottom` at most 0, in which `factor` is above 0 and this keeps the bottom above 0."""
+    """True if a condition, `start - factor * bottom` at most 0 with a factor above 0, keeps the bottom above 0."""
     form = condition.form
     place = next(iter(bottom.factors))
     factor = -form.factors.get(place, fmpq()) / bottom.factors[place]

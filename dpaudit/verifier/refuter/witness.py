@@ -111,7 +111,9 @@ def runs_needed(first: Enclosure, second: Enclosure, factor: float, delta: Fract
     return min(math.ceil(hits / mass), _MANY)
 
 
-def witness_if_broken(program: Program, pair: InputPair, event: Event | Space, first: Enclosure, second: Enclosure) -> Witness | None:
+def witness_if_broken(
+    program: Program, pair: InputPair, event: Event | Space, first: Enclosure, second: Enclosure
+) -> Witness | None:
     """The witness if P(first) > odds e^claim P(second) + delta for certain."""
     claim, odds, delta = claim_values(program, pair.first)
     with working_precision(BITS):

@@ -30,6 +30,7 @@ _FILES = (
     "attacks_eighth",
     "attacks_ninth",
     "attacks_tenth",
+    "attacks_eleventh",
 )
 ATTACKS = [row for name in _FILES for row in rows(name)]
 HEAD = "import numpy as np\n\ndef f(data: list[int], eps):\n"

@@ -143,4 +143,6 @@ def test_ends_of_values_are_fitted_to_both_data_sets():
 
 def test_what_is_rounded_away_is_no_counterexample():
     text = COUNT.replace("return len(data) + laplace(1 / eps)", "return round(2 * len(data) + laplace(1 / eps), 1)")
-    assert verify(text, claim="eps", adjacency="add_remove").status == "unknown"
+    assert verify(text, claim="eps", adjacency="add_remove").status == "refuted"
+    hidden = text.replace("2 * len(data) + laplace(1 / eps), 1", "min(len(data), 1) / 4")
+    assert verify(hidden, claim="eps", adjacency="add_remove").status == "unknown"

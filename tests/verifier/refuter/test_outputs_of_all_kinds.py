@@ -57,8 +57,21 @@ def test_what_leaks_beside_a_quotient_of_noise_is_found():
 
 
 def test_an_event_on_a_number_of_which_nothing_is_known_is_not_measured():
-    program = parse(QUOTIENT.format(shown="total"), Spec(claim="eps", adjacency="one", requires=["eps > 0", "len(q) == 1"]))
+    product = QUOTIENT.format(shown="total").replace("x / n", "x * n")
+    program = parse(product, Spec(claim="eps", adjacency="one", requires=["eps > 0", "len(q) == 1"]))
     pair = InputPair({"q": (0 * ONE,), "eps": ONE}, {"q": (ONE,), "eps": ONE})
     with pytest.raises(ArithmeticError, match="nothing is known"):
         measure_event(program, pair, Event((Box(0 * ONE, ONE), 0 * ONE)))
     assert measure_event(program, pair, Event((ANY, 0 * ONE))).witness is not None
+
+
+def test_a_quotient_is_measured_where_its_divisor_is_above_zero_and_not_else():
+    promise = Spec(claim="eps", adjacency="one", requires=["eps > 0", "len(q) == 1"])
+    program = parse(QUOTIENT.format(shown="total"), promise)
+    event = Event((Box(ONE / 2, ONE), 0 * ONE))
+    found = probability(program, {"q": (0 * ONE,), "eps": ONE}, event)
+    # n / 2 <= x < n and n >= 1, for two Laplace draws of scale 1.
+    assert float(found.lower) == pytest.approx((math.exp(-1.5) / 1.5 - math.exp(-2) / 2) / 4, rel=1e-9)
+    loose = parse(QUOTIENT.format(shown="total").replace("if n < 1", "if n < 0 - 1"), promise)
+    with pytest.raises(ArithmeticError, match="may be anywhere"):
+        probability(loose, {"q": (0 * ONE,), "eps": ONE}, event)
