@@ -16,8 +16,6 @@ import numpy as np
 from scipy.stats import binom, multivariate_normal
 
 from dpaudit import audit
-from dpaudit.auditor.attack.distances import Probes, rarer_outputs
-from dpaudit.auditor.attack.edges import UNLIKELY, edge_events
 from dpaudit.auditor.attack.tallies import cells_of, expected_bounds, held_out_bounds, tally_of
 from dpaudit.auditor.betting.accounts import game_of
 from dpaudit.auditor.betting.forecasts import forecast
@@ -48,13 +46,12 @@ from dpaudit.auditor.supervision.limits import Limits
 from dpaudit.auditor.verdict.proof_lookup import ProofFinding, _status, find_proofs
 from dpaudit.auditor.verdict.proof_status import Observed, proof_of
 from dpaudit.auditor.verdict.verdicts import verdict_of
-from dpaudit.claims import ZCDP, Adjacency, Claim, PureDP
+from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure
 from dpaudit.exact import ball, ball_endpoints, working_precision
 from dpaudit.releases import Release
 from dpaudit.results import (
     Attack,
-    Bound,
     ClaimSummary,
     Counts,
     Pair,
@@ -382,22 +379,6 @@ def a_violated_check_keeps_a_claim_from_being_consistent():
         assert (status == "violated") == ("a law of the query (why)" in summary)
 
 
-def an_approximate_claim_that_gaussian_noise_breaks_is_not_consistent():
-    bets, point = Sequential(0.0, 0.0, 2.0, 100, None, 1.0), ClaimPoint(Fraction(1, 2), Fraction(1, 10**5))
-    for ones, zeros, expected in ((4759, 3333, Verdict.INCONCLUSIVE), (8349, 6807, Verdict.CONSISTENT)):
-        bound = Bound(Fraction(1, 5), point.delta, Fraction(999, 1000), Counts(ones, zeros, 123_451), "forward", 1.0)
-        attack = Attack(Pair(0, ""), 1, "value = 1", bets, bound, Power(0.6, 1.2), 1.0, Fraction(1, 20), 100, (0, 0))
-        assert expected is verdict_of(attack, [], None, point=point, rejected=False, power_target=Fraction(5, 4))[0]
-
-
-def a_concentrated_claim_that_gaussian_noise_breaks_is_left_open():
-    claim, point = Claim(ZCDP(rho="1/2"), adjacency="add_remove"), ClaimPoint(Fraction(1, 2), Fraction(1, 10))
-    # Of mu = 1.2 at the cuts 0.6 and 2.6; the second end is that of Laplace noise.
-    for other, expected in ((47, 1), (300, 0)):
-        counts = [Counts(7257, 2743, 20_000), Counts(808, other, 20_000)]
-        assert expected == len(rarer_outputs(claim, point, Probes(counts=counts)))
-
-
 def failure_apart(work, **limits):
     """The failure of work in a process of its own; empty where it gave a result."""
     try:
@@ -470,13 +451,6 @@ def what_is_not_read_keeps_a_claim_from_being_consistent():
     assert "str values that hardly repeat" in random.attack.unread.kinds
 
 
-def an_end_of_one_dataset_is_an_event():
-    labels, values = np.arange(4000, dtype=np.uint8) % 2, np.random.default_rng(0).random(4000)
-    point = ClaimPoint(Fraction(1), Fraction(0))
-    assert all(chance > UNLIKELY for chance, _ in edge_events(values[:, None], labels, point))
-    assert any(chance < UNLIKELY for chance, _ in edge_events((values + 0.02 * labels)[:, None], labels, point))
-
-
 CHECKS = (
     bounds_of_one_event_keep_their_size,
     tails_of_binomials_are_enclosed,
@@ -491,8 +465,6 @@ CHECKS = (
     small_pairs_are_neighbours_that_still_fail,
     pairs_of_few_outputs_are_judged_by_all_counts_of_their_datasets,
     rare_outputs_promise_something_where_both_halves_of_the_runs_show_them,
-    an_approximate_claim_that_gaussian_noise_breaks_is_not_consistent,
-    a_concentrated_claim_that_gaussian_noise_breaks_is_left_open,
     cells_of_exact_values_and_numbers_add_up,
     bets_on_forecasts_are_fair_and_of_columns_that_tell,
     a_proof_counts_only_for_what_was_audited,
@@ -502,6 +474,5 @@ CHECKS = (
     a_violated_check_keeps_a_claim_from_being_consistent,
     the_gate_stays_shut,
     late_forms_get_columns,
-    an_end_of_one_dataset_is_an_event,
     what_is_not_read_keeps_a_claim_from_being_consistent,
 )

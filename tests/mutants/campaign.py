@@ -18,7 +18,7 @@ from devtools.survey import ROOT
 HERE = Path(__file__).parent
 MOST_TAPES = 60_000
 SAMPLERS = ("noise", "queries", "reals", "selection", "sources", "streams", "values")
-AUDITOR = ("audits", "memberships")
+AUDITOR = ("audits", "memberships", "rarities")
 VERIFIER = ("readings", "stamping", "verifications", "witnesses", "lookaheads")
 LEARNERS = ("estimators", "halfspaces", "kernel_tellers", "learning", "minimisers", "publics")
 ACCOUNTANT = ("budgets", "cells", "compositions", "contours", "lattices", "ledgers", "losses", "schemes", "users")
