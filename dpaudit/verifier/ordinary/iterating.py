@@ -127,8 +127,7 @@ def _walk_iterator(state: State, node: ast.AST, found: Iterator) -> Walk | Seque
             size = len(state.lines)
             walks.append(walk(state, node, part))
             drawing += any(str(text).startswith("noise__") for _, text, _ in state.lines[size:])
-        if drawing:
-            walking.check_even(node, walks, drawing)
+        walking.check_even(node, walks, drawing)
         if all(isinstance(one, Walk) for one in walks):
             return Walk("zip", found.what == "zip strict", 0, tuple(one for one in walks if isinstance(one, Walk)))
         return _zipped(state, node, walks)

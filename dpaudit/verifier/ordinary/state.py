@@ -79,7 +79,7 @@ class State:
 
     learned: Learned
     parts: Parts
-    heap: dict[int, Object] = field(default_factory=dict)
+    heap: dict[int, Object] = field(default_factory=dict)  # never changed in place: another object takes the address
     lines: list[Line] = field(default_factory=list)
     depth: int = 1
     line: int = 0

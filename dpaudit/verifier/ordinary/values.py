@@ -1,7 +1,4 @@
-"""What an expression of the source stands for: numbers of the core program, plain values, and references to objects of the heap.
-
-Objects of the heap are never changed in place: another object takes the address.
-"""
+"""What an expression of the source stands for: numbers of the core program, plain values, and references to objects of the heap."""
 
 from __future__ import annotations
 

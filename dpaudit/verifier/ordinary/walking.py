@@ -94,5 +94,5 @@ def _entry(state: State, node: ast.AST, at: Walk, after: Walk) -> tuple[Value, W
 def check_even(node: ast.AST, walks: list[Any], drawing: int) -> None:
     """Refuse draws beside other things of another length: Python draws as it goes on, and no more than it needs."""
     sizes = {len(one.source.items) if isinstance(one, Walk) and one.what == "tuple" else -1 for one in walks}
-    if drawing > 1 or len(sizes) > 1 or -1 in sizes:
+    if drawing > 1 or (drawing and (len(sizes) > 1 or -1 in sizes)):
         raise refuse(node, f"`{ast.unparse(node)}`, which draws,", "make a list of the noise first", "DPA706")
