@@ -38,6 +38,8 @@ from dpaudit.verifier.ordinary.values import (
 )
 
 _RESERVED: Final = {*STANDARD, *LAWS, "and", "or", "not", "if", "else", "True", "False", "other", "ghost", "each", "spent"}
+_SAVED: Final = ("lines", "depth", "line", "dead", "private_tests", "record_loops", "frame", "calls")
+_COPIED: Final = ("heap", "loops", "raises", "returns", "ensured", "met", "exponents")
 _MOST_LINES: Final = 3000
 _MOST_STEPS: Final = 40_000
 _MOST_TESTS: Final = 4
@@ -273,13 +275,8 @@ class State:
     @contextmanager
     def trial(self) -> Iterator[None]:
         """Try something of which nothing remains."""
-        saved = {
-            one: getattr(self, one) for one in ("lines", "depth", "line", "dead", "private_tests", "record_loops", "frame", "calls")
-        }
-        copies = {
-            one: type(getattr(self, one))(getattr(self, one))
-            for one in ("heap", "loops", "raises", "returns", "ensured", "met", "exponents")
-        }
+        saved = {one: getattr(self, one) for one in _SAVED}
+        copies = {one: type(getattr(self, one))(getattr(self, one)) for one in _COPIED}
         outputs = {name: list(found) for name, found in self.outputs.items()}
         grown = [{key: list(found) for key, found in loop.grown.items()} for loop in self.loops]
         breaks = [list(loop.breaks) for loop in self.loops]
