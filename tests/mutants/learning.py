@@ -445,6 +445,7 @@ CHECKS = (
     no_slope_is_longer_than_the_unit_and_short_ones_are_residuals,
     roots_are_rounded_up,
     rows_move_the_triangle_by_its_sensitivity_at_most,
+    only_rows_within_the_bound_pull,
     rows_that_no_plan_is_for_are_refused,
     plans_are_worth_what_they_are_charged,
     counts_move_by_no_more_than_was_charged,
