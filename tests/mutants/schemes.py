@@ -274,6 +274,21 @@ def allocated_normal_releases_agree_with_an_integral(exact, oracle):
             assert expected * (1 - Fraction(1, 10**8)) <= bound.upper <= expected * Fraction(101, 100)
 
 
+def allocated_laplace_releases_agree_with_an_integral():
+    """Ratios of a table: either direction beside the sum over a fine grid of the two outputs."""
+    loss, level, cells = laplace(scale=1).sampled(RandomAllocation(steps=2)), math.exp(0.1), 2000
+    middles = (np.arange(cells) + 0.5) / cells
+    # An output below 0 and one above 1 have the ratios 1/e and e, those between e^(2x - 1).
+    ratios = np.exp(np.concatenate([[-1.0, 1.0], 2 * middles - 1]))
+    masses = np.concatenate([[0.5, math.exp(-1) / 2], np.exp(-middles) / 2 / cells])
+    mean = (ratios[:, None] + ratios) / 2
+    for direction, excess in ((loss, mean - level), (loss.reversed(), 1 - level * mean)):
+        expected = masses @ np.maximum(excess, 0) @ masses
+        bound = certified_bounds(direction.composition, DeltaAt(Fraction(1, 10)))
+        assert float(bound.lower) <= expected * 1.001
+        assert expected * 0.999 <= float(bound.upper) <= expected * 1.02
+
+
 def shuffled(epsilon, reports):
     """P and Q masses of the pair of the theorem, summed over how many others hide the report and how many of them fall left."""
     growth = mp.exp(epsilon)
@@ -419,6 +434,7 @@ CHECKS = [
     composed_shares_lose_as_much_as_a_record_that_leaves_no_trace,
     allocations_are_means_over_the_secret_step,
     allocated_normal_releases_agree_with_an_integral,
+    allocated_laplace_releases_agree_with_an_integral,
     shuffles_are_sums_over_hiding_reports,
     two_shuffles_lose_no_more_than_stated,
     orders_put_a_record_where_permutations_do,

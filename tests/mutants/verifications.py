@@ -31,7 +31,7 @@ from dpaudit.verifier.proving import Failed, obligations, prove
 from dpaudit.verifier.refuter.events import BITS, Box, Event, probability
 from dpaudit.verifier.refuter.neighbours import InputPair, is_admissible
 from dpaudit.verifier.refuter.paths import Undecided
-from dpaudit.verifier.refuter.pieces import Function, Piece
+from dpaudit.verifier.refuter.pieces import Function, Piece, _key
 from dpaudit.verifier.refuter.reproducing import is_reproduced
 from dpaudit.verifier.refuter.witness import log_ratio, measure_event, measure_space, runs_needed
 from dpaudit.verifier.solving import Answer, satisfiable
@@ -285,7 +285,7 @@ def probabilities_of_continuous_noise_are_exact():
     assert holds(chance(TWO + "return x > y + 1", Event((True,))), 0.75 * math.exp(-1))
     assert holds(chance(TWO + "return x > y and x < 1", Event((True,))), (1 - math.exp(-1) / 2) ** 2 / 2)
     with working_precision(BITS):
-        curved = Piece(fmpq(0), None, {(2, fmpq(-1)): arb(1)})
+        curved = Piece(fmpq(0), None, {_key(2, fmpq(-1)): arb(1)})
         assert 2 in Function(whole=False, pieces=(curved,)).total()
     assert holds(chance(TWO + "return x > y + 1 and x < y + 2", Event((True,))), 0.75 * math.exp(-1) - math.exp(-2))
     assert holds(chance("x = laplace(1 / eps)\n    return x == 0", Event((True,))), 0.0)
