@@ -14,7 +14,7 @@ from learners.estimator import PrivateModel
 from learners.record import Charge, PrivacyRecord
 from proofs.flow.following import Refusal, Subject, follow
 from proofs.flow.releasing import if_same, noting, or_refusal, require, require_same
-from proofs.flow.terms import Term, mentions, same, unknown, walk_through
+from proofs.flow.terms import Term, alike, mentions, same, unknown, walk_through
 
 FITTED: Final = (
     *("GaussianProcessRelease", "HalfspaceClassifier", "KernelMarginClassifier", "KernelRidgeRegressor", "LabelPrivateClassifier"),
@@ -102,16 +102,7 @@ def _prove_charge() -> None:
                     found.parts[0].op == "attribute" and found.parts[0].parts[1] == "sampled" and found.parts[1] == (scheme,),
                     "another scheme",
                 )
-                require(_alike(found.parts[0].parts[0], wanted), "the price of releases")
-
-
-def _alike(first: Any, second: Any) -> bool:
-    """Whether two records are of the same calls, part by part."""
-    if isinstance(first, Term) and isinstance(second, Term) and first.parts and second.parts:
-        return first.op == second.op and _alike(first.parts, second.parts)
-    if isinstance(first, (tuple, list)) and isinstance(second, (tuple, list)):
-        return len(first) == len(second) and all(map(_alike, first, second))
-    return first is second or (not isinstance(first, Term) and not isinstance(second, Term) and bool(first == second))
+                require(alike(found.parts[0].parts[0], wanted), "the price of releases")
 
 
 def planned() -> None:

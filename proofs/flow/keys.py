@@ -14,7 +14,7 @@ from proofs.flow.following import Followed, Refusal, Subject, follow
 from proofs.flow.people import Column, Key
 from proofs.flow.reading import NAMES, own, require_claim, require_logged
 from proofs.flow.releasing import Door, if_same, noting, or_refusal, releases, require, require_same
-from proofs.flow.terms import Term, same, unknown, walk_through
+from proofs.flow.terms import Term, alike, same, unknown, walk_through
 
 _NUMPY, _VALUES, _PEOPLE, _SOURCE, _COUNT = unknown("np"), unknown("values"), unknown("people"), unknown("source"), unknown("count")
 _BALL: Final = partial(unknown, "ball")
@@ -113,26 +113,15 @@ def counted() -> None:
     keys_, counts = follow(stability_histogram.count_keys, names)(_VALUES, _PEOPLE, most)
     persons = unknown("read_people", _PEOPLE, unknown("len", entries), most)
     limited = unknown("limit_contributions", places, persons, most)
-    require(counts.op == "item" and _alike(counts.parts[1], [present]), "other counts")
+    require(counts.op == "item" and alike(counts.parts[1], [present]), "other counts")
     found = counts.parts[0]
     length = unknown("len", numbered)
-    require(_alike(found, _NUMPY.bincount(limited, minlength=length).astype(_NUMPY.int64)), "how many people have a key")
+    require(alike(found, _NUMPY.bincount(limited, minlength=length).astype(_NUMPY.int64)), "how many people have a key")
     ((items, key),) = orders
-    require(_alike(items, _NUMPY.flatnonzero(found).tolist()), "which keys somebody has")
+    require(alike(items, _NUMPY.flatnonzero(found).tolist()), "which keys somebody has")
     one = unknown("one")
-    require(_alike(key(one), (unknown("isinstance", numbered.key, "text"), numbered.key)), "the order of keys")
-    require(keys_ == [numbered.key] and _alike(numbered.asked[0], present), "other keys")
-
-
-def _alike(first: Any, second: Any) -> bool:
-    """Whether two records are alike, part by part."""
-    if isinstance(first, Term) and isinstance(second, Term) and not isinstance(first, Key):
-        if not (first.parts or second.parts):
-            return first is second
-        return first.op == second.op and _alike(first.parts, second.parts)
-    if isinstance(first, (tuple, list)) and isinstance(second, (tuple, list)):
-        return len(first) == len(second) and all(map(_alike, first, second))
-    return first is second or (not isinstance(first, Term) and not isinstance(second, Term) and bool(first == second))
+    require(alike(key(one), (unknown("isinstance", numbered.key, "text"), numbered.key)), "the order of keys")
+    require(keys_ == [numbered.key] and alike(numbered.asked[0], present), "other keys")
 
 
 def stability() -> None:

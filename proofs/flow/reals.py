@@ -18,7 +18,7 @@ from proofs.flow.following import Followed, Refusal, Subject, follow
 from proofs.flow.loops import cut, require_part, require_separate_rounds
 from proofs.flow.releasing import if_same, noting, or_refusal, require, require_same
 from proofs.flow.repeating import Cells as Array
-from proofs.flow.terms import Term, positive, same, unknown, walk_through
+from proofs.flow.terms import Term, alike, positive, same, unknown, walk_through
 
 _SOURCE, _NUMPY, _VALUE, _STEP, _HALF = unknown("source"), unknown("np"), unknown("value"), unknown("step"), Fraction(1, 2)
 _BALL: Final = partial(unknown, "ball")
@@ -179,8 +179,8 @@ def _prove_many(noise: Any, form: Any, names: dict[str, Any]) -> None:
         uniform = unknown("begun", words[position], _TUNING.prefix, _TUNING.step)
         wanted = unknown("round_exactly", noise, values[position], steps[position], uniform)
         ((place, written),) = result.written
-        require(_alike(place, position) and found is result, "other entries are decided")
-        require(_alike(written, wanted), "exact arithmetic")
+        require(alike(place, position) and found is result, "other entries are decided")
+        require(alike(written, wanted), "exact arithmetic")
 
 
 def _fresh(asked: list[Any], result: Any, names: dict[str, Any], noise: Any, given: tuple[Any, Any], source: Any) -> Any:
@@ -188,15 +188,6 @@ def _fresh(asked: list[Any], result: Any, names: dict[str, Any], noise: Any, giv
     asked.clear()
     result.erased()
     return follow(real_noise.sums_at, names)(noise, *given, source)
-
-
-def _alike(first: Any, second: Any) -> bool:
-    """Whether two records are alike, part by part; comparisons of arrays too."""
-    if isinstance(first, Term) and isinstance(second, Term) and first.parts and second.parts:
-        return first.op == second.op and _alike(first.parts, second.parts)
-    if isinstance(first, (tuple, list)) and isinstance(second, (tuple, list)):
-        return len(first) == len(second) and all(map(_alike, first, second))
-    return first is second or same(first, second)
 
 
 def _require_far(walk: Any, steps: Any, start: Any) -> None:
@@ -226,10 +217,10 @@ def _prove_batches() -> None:
     given, piece, steps, source = written.parts
     require(given is noise and source is _SOURCE, "other noise")
     require_part(piece, values, unknown("len", values), CHUNK)
-    require(_alike(steps, drawn(noise.table, _SOURCE, unknown("len", piece))), "cells of the table")
+    require(alike(steps, drawn(noise.table, _SOURCE, unknown("len", piece))), "cells of the table")
     one = {"sum_at": partial(unknown, "sum_at"), "draw_one": partial(unknown, "draw_one")}
     alone = follow(real_noise.noisy_sum, one)(noise, _VALUE, _SOURCE)
-    require(_alike(alone, unknown("sum_at", noise, _VALUE, unknown("draw_one", noise.table, _SOURCE), _SOURCE)), "a single sum")
+    require(alike(alone, unknown("sum_at", noise, _VALUE, unknown("draw_one", noise.table, _SOURCE), _SOURCE)), "a single sum")
 
 
 def _prove_constants() -> None:
@@ -307,7 +298,7 @@ def exactly() -> None:
             continue
         middle = (low + high) // 2
         asked = unknown("under", below(noise.cells, _STEP, (unknown("middle", middle) - _VALUE) / unit - _STEP))
-        require(_alike(walk.decided[1][0], asked), "what is asked of the number")
+        require(alike(walk.decided[1][0], asked), "what is asked of the number")
         wanted = (low, middle) if walk.decided[1][1] else (middle + 1, high)
         require_same((path.ended[1].low, path.ended[1].high), wanted, "the floats that are left")
         seen.add(walk.decided[1][1])

@@ -13,7 +13,7 @@ from proofs.flow.following import Refusal, Subject, follow
 from proofs.flow.loops import cut
 from proofs.flow.releasing import if_same, noting, or_refusal, require, require_same
 from proofs.flow.repeating import Cells
-from proofs.flow.terms import Term, positive, same, unknown, walk_through
+from proofs.flow.terms import Term, alike, positive, same, unknown, walk_through
 
 _NUMPY, _ROWS, _BALL = unknown("np"), unknown("rows"), unknown("ball")
 _FLOAT: Final = 53
@@ -84,23 +84,14 @@ def steps() -> None:
         row = unknown("each", _NUMPY.flatnonzero(Term("~", called[1])).tolist())
         again = _NUMPY.trunc(made[row] * names["_SHRINKAGE"])
         ((place, written),) = made.written
-        require(_alike(place, row), "other rows are replaced")
+        require(alike(place, row), "other rows are replaced")
         (question, is_held) = walk.decided[-1]
-        require(_alike(question, held(again[_NUMPY.newaxis])[0]), "what replaces a row")
-        require(_alike(written, again) if is_held else written == 0.0, "a row that the ball does not hold")
+        require(alike(question, held(again[_NUMPY.newaxis])[0]), "what replaces a row")
+        require(alike(written, again) if is_held else written == 0.0, "a row that the ball does not hold")
         seen.add(is_held)
     require(seen == {True, False}, f"only {seen} are seen")
     _prove_measures()
     _prove_folds()
-
-
-def _alike(first: Any, second: Any) -> bool:
-    """Whether two records are of the same operations, part by part."""
-    if isinstance(first, Term) and isinstance(second, Term) and first.parts and second.parts:
-        return first.op == second.op and _alike(first.parts, second.parts)
-    if isinstance(first, (tuple, list)) and isinstance(second, (tuple, list)):
-        return len(first) == len(second) and all(map(_alike, first, second))
-    return first is second or (not isinstance(first, Term) and not isinstance(second, Term) and bool(first == second))
 
 
 def _prove_measures() -> None:
@@ -123,7 +114,7 @@ def _prove_measures() -> None:
         powers["l2"] = powers["l1"]
         for walk, (rows, sizes, per_unit) in walk_through(lambda: _measured(names, given, ball, copied, units, sums)):
             require(per_unit is units, "other units")
-            require(sizes is sums if norm == "l1" else _alike(sizes, _NUMPY.sqrt(sums)), "the norms of rows")
+            require(sizes is sums if norm == "l1" else alike(sizes, _NUMPY.sqrt(sums)), "the norms of rows")
             extreme = _NUMPY.flatnonzero(Term("~", Term("&", sums > least, sums < most)))
             if rows is given:
                 require(not (copied.written or units.written or sums.written), "rows are changed")
@@ -132,11 +123,11 @@ def _prove_measures() -> None:
             require(rows is copied, "other rows")
             exponent = unknown("exponent", _NUMPY.abs(copied[row]).max())
             ((place, value),), ((unit_at, unit),), ((sum_at, total),) = copied.written, units.written, sums.written
-            require(all(_alike(one, row) for one in (place, unit_at, sum_at)), "another row is changed")
+            require(all(alike(one, row) for one in (place, unit_at, sum_at)), "another row is changed")
             is_finite = walk.decided[-1][1]
-            require(_alike(walk.decided[-1][0], _NUMPY.isfinite(copied[row]).all()), "rows that are not finite")
-            require(_alike(value, _NUMPY.ldexp(copied[row], -exponent)) if is_finite else value == 0.0, "an extreme row")
-            require(_alike(unit, _NUMPY.ldexp(ball.per_unit, exponent)), "the unit of an extreme row")
+            require(alike(walk.decided[-1][0], _NUMPY.isfinite(copied[row]).all()), "rows that are not finite")
+            require(alike(value, _NUMPY.ldexp(copied[row], -exponent)) if is_finite else value == 0.0, "an extreme row")
+            require(alike(unit, _NUMPY.ldexp(ball.per_unit, exponent)), "the unit of an extreme row")
             require(total.op == "item" and _of_own_row(total.parts[0], copied, row, power), "the sum of an extreme row")
 
 
@@ -152,7 +143,7 @@ def _of_own_row(made: Any, rows: Any, row: Any, power: Any) -> bool:
     (part,) = made.parts
     if made.op != power.args[0] or part.op != "item" or part.parts[0] is not rows:
         return False
-    return _alike((part.parts[1].start, part.parts[1].stop), (row, row + 1))
+    return alike((part.parts[1].start, part.parts[1].stop), (row, row + 1))
 
 
 def _prove_folds() -> None:

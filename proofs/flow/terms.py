@@ -241,6 +241,15 @@ def _quotient(value: Any, atoms: list[Term]) -> tuple[Polynomial, Polynomial]:
     return {(len(atoms) - 1,): Fraction(1)}, UNIT
 
 
+def alike(first: Any, second: Any) -> bool:
+    """Whether two values are made by the same operations of the same parts, inside of tuples and lists too."""
+    if isinstance(first, Term) and isinstance(second, Term) and first.parts and second.parts:
+        return first.op == second.op and alike(first.parts, second.parts)
+    if isinstance(first, (tuple, list)) and isinstance(second, (tuple, list)):
+        return len(first) == len(second) and all(map(alike, first, second))
+    return first is second or (not isinstance(first, Term) and not isinstance(second, Term) and bool(first == second))
+
+
 def _alike(first: Term, second: Term) -> bool:
     """Whether two stand-ins are the same name or the same operation on equal parts."""
     if first is second:
