@@ -22,16 +22,25 @@ _COUPLED: Final = 2**21
 """Index of the chunks of these runs, beyond all others of the search."""
 
 _FOR_SCALE: Final = 12
+"""Runs of one dataset with different random numbers that show how wide the noise of each number is."""
+
 _FORM: Final = 4.0
 """What another form of output counts, in widths of the noise of a number."""
 
 _MOST: Final = 50.0
+"""What one number counts at most: numbers without noise would hide how much the others move."""
+
 _EACH: Final = 3
+"""Steps of one way that count, so that no way takes the places of all others."""
+
 _SEATS: Final = 3
+"""The most outstanding steps that join the attack."""
+
 _OUTSTANDING: Final = 1.4
 """Times the largest change on a pair that is attacked anyway: such a step joins the attack whatever few runs of it show."""
 
 _EASED: Final = 1e-9
+"""Widths are at least this part of the number: where there is no noise, differences would be divided by 0."""
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ BETWEEN: Final = "a zero between numbers of both signs"
 EMPTY: Final = "an empty text"
 BLANK: Final = "an empty text among few categories"
 LONG: Final = "a long text"
+ALIKE: Final = "one word or element again and again"
 MARKED: Final = "a text with commas, quotes and ends of lines"
 UNSEEN: Final = "a new text"
 DIGIT: Final = "a digit that is no number"
@@ -47,7 +48,27 @@ OUTSIDE: Final = "outside what the data suggest"
 """What is unlike the data about a value, in the words of a report."""
 
 LABELS: Final = (
-    *(BETWEEN, ZERO, HIGH, LOW, NEAR, LEAP, LAST, FINAL, MISSING, EMPTY, BLANK, HOLLOW, HUGE, LONG, LONGER, UNSEEN, DIGIT, OTHER),
+    *(
+        BETWEEN,
+        ZERO,
+        HIGH,
+        LOW,
+        NEAR,
+        LEAP,
+        LAST,
+        FINAL,
+        MISSING,
+        EMPTY,
+        BLANK,
+        HOLLOW,
+        HUGE,
+        LONG,
+        LONGER,
+        ALIKE,
+        UNSEEN,
+        DIGIT,
+        OTHER,
+    ),
     *(MARKED, NAMED, MINUS, NAN, REPEATED, REPEATED_LATER, LATER, OFFSET, LIMIT, MIXED, OUTSIDE),
 )
 
@@ -64,6 +85,9 @@ _YEARS: Final = {LOW: 1704, HIGH: 2256}
 _DATE: Final = re.compile(r"(?:(?P<first>\d{4})-\d\d(?:-\d\d)?(?:[T ].*)?)|(?:\d\d?([./])\d\d?\2(?P<last>\d{4}))")
 _MARKS: Final = ",;\t\"'|\n " * 8
 """What separates fields and records where texts are joined, so that one text counts as several: many, for a change that shows."""
+
+_BETWEEN_WORDS: Final = re.compile(r"[ ,;|/+\t]+")
+"""What stands between the words of a text, or between the values of a field that holds several."""
 
 _LETTERS: Final = "\U00010400\ufb03"
 """A letter of four bytes, since a cut by letters is none by bytes, and one that becomes three in upper case."""
@@ -176,15 +200,24 @@ def _texts(held: Sequence[str]) -> dict[str, Any]:
         return {BLANK: "", OTHER: f"{longest[:8][::-1]}z{_MARKS}"}
     long = (longest or "a") * (1 + max(_LONG_TEXT, _FAR * len(longest)) // max(1, len(longest)))
     digits = {DIGIT: _SUPERSCRIPT} if all(text.isdigit() for text in held) else {}
-    return {EMPTY: "", LONG: long, UNSEEN: f"{_LETTERS * _FAR}{longest[:8][::-1]}z", MARKED: f"{longest[:8]}{_MARKS}", **digits}
+    new = {UNSEEN: f"{_LETTERS * _FAR}{longest[:8][::-1]}z", MARKED: f"{longest[:8]}{_MARKS}"}
+    return {EMPTY: "", LONG: long, **_alike_words(held), **new, **digits}
+
+
+def _alike_words(held: Sequence[str]) -> dict[str, Any]:
+    """A text with as many words as the one of most, all of them its first, where texts have several words."""
+    words = max(([word for word in _BETWEEN_WORDS.split(text) if word] for text in held), key=len)
+    between = next(found for text in held if (found := _BETWEEN_WORDS.search(text))).group() if len(words) > 1 else ""
+    return {ALIKE: between.join(words[:1] * len(words))} if between else {}
 
 
 def _lists(held: Sequence[Any]) -> dict[str, Any]:
-    """An empty list and one that holds the longest ten times, where lists of different lengths say that any may come."""
+    """An empty list, the longest ten times over and its first element as often, where lengths that differ say that any may come."""
     kind = type(held[0])
     if kind not in {list, tuple} or any(type(value) is not kind for value in held) or len({*map(len, held)}) == 1:
         return {}
-    return {HOLLOW: kind(), LONGER: max(held, key=len) * _FAR}
+    longest = max(held, key=len)
+    return {HOLLOW: kind(), LONGER: longest * _FAR, ALIKE: longest[:1] * len(longest)}
 
 
 def _numbers(held: Sequence[Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 from dpaudit import Claim, PureDP, Target, audit
 from dpaudit.auditor.attack.pilot import _kept
 from dpaudit.auditor.attack.searching import _between
-from dpaudit.auditor.data.domains import DIGIT, HOLLOW, LONGER, MINUS, MISSING, UNSEEN, values_beyond
+from dpaudit.auditor.data.domains import ALIKE, DIGIT, HOLLOW, LONGER, MINUS, MISSING, UNSEEN, values_beyond
 from dpaudit.auditor.verdict.verdicts import Verdict
 
 RUNS = 20_000
@@ -83,8 +83,8 @@ def test_digits_are_made_up_among_digits_alone_and_minus_one_among_positive_numb
 
 
 def test_lists_of_several_lengths_may_be_empty_or_longer_and_those_of_one_length_not():
-    assert {HOLLOW: [], LONGER: [2, 3] * 10, MISSING: None} == values_beyond([[1], [2, 3]])
-    assert {HOLLOW: (), LONGER: (2, 3) * 10, MISSING: None} == values_beyond([(), (2, 3), None])
+    assert {HOLLOW: [], LONGER: [2, 3] * 10, ALIKE: [2, 2], MISSING: None} == values_beyond([[1], [2, 3]])
+    assert {HOLLOW: (), LONGER: (2, 3) * 10, ALIKE: (2, 2), MISSING: None} == values_beyond([(), (2, 3), None])
     assert {MISSING} == values_beyond([(1, 2), (2, 3)]).keys() == values_beyond([[1], (2, 3)]).keys()
 
 

@@ -4,6 +4,7 @@ import math
 import statistics
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -12,10 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit import Adjacency, Claim, PureDP, Sensitivity, Target, audit
+from dpaudit import ZCDP, Adjacency, Claim, PureDP, Sensitivity, Target, audit
 from dpaudit.auditor.attack.contrast import contrast
 from dpaudit.auditor.attack.plans import finalists_of, runs_to_search_within
 from dpaudit.auditor.data.domains import (
+    ALIKE,
     EMPTY,
     HIGH,
     LONG,
@@ -114,6 +116,38 @@ def test_a_field_gets_values_of_its_type_beyond_its_ends_unless_what_it_means_ha
     assert {HIGH: 10.0, LOW: -10.0} == values_outside([0.1, 0.7, 0.3])
     assert not values_outside(AGES)
     assert not values_outside([0, 1, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("column", "alike"),
+    [
+        (["hot tired", "cold", "tired cold hot"], "tired tired tired"),
+        (["sea/sun", "lake", "snow"], "sea/sea"),
+        (["a; b; c", "d", "e; f"], "a; a; a"),
+        ([" a", "b", "c "], None),
+        (["", " ", "x"], None),
+        ([[1, 2], [3], [4, 5, 6]], [4, 4, 4]),
+        ([("x",), ("y", "z"), ()], ("y", "y")),
+        ([[1, 2], [3, 4]], None),
+    ],
+)
+def test_words_and_elements_that_are_all_alike_come_where_there_are_several(column, alike):
+    assert alike == values_beyond(column).get(ALIKE)
+
+
+def test_a_word_that_counts_twice_in_one_text_is_refuted():
+    def counts(rows, rng, *, once):
+        told = Counter(word for row in rows if isinstance(row, str) for word in (set if once else list)(row.split()[:3]))
+        return [told[word] + rng.normal(0, 3**0.5) for word in ("cold", "hot", "tired")]
+
+    said = ["hot tired", "cold", "tired cold hot", "hot", "cold hot", "tired", "hot cold", "cold tired", "hot cold tired"]
+    claim = Claim(ZCDP(rho="1/2"), adjacency="add_remove")
+    verdicts = [
+        audit(Target(run=partial(counts, once=once), claim=claim, data=said), runs=20_000, seed=1).results[0].verdict
+        for once in (False, True)
+    ]
+    assert Verdict.REFUTED is verdicts[0]
+    assert Verdict.REFUTED is not verdicts[1]
 
 
 def test_nothing_is_made_up_where_a_query_is_declared():
